@@ -1,0 +1,282 @@
+"""The recording layer: HTTP between mitmproxy's client TLS and its server TLS.
+
+Towards the client it uses the connections of `replayproxy.wire`, as replay does; towards upstreams it opens
+`UpstreamLayer`s. It passes everything on as it comes and notes it in an `Exchange`. An exchange is recorded before the
+client gets its last octet, so an answer that was delivered is on disk.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+from mitmproxy.connection import ConnectionState, Server
+from mitmproxy.proxy import commands, events, layer
+from mitmproxy.proxy.context import Context
+from mitmproxy.proxy.layers import ClientTLSLayer
+
+from replayproxy.mitm.exchange import Exchange
+from replayproxy.mitm.pool import Pool
+from replayproxy.mitm.session import Session
+from replayproxy.mitm.upstream_layer import Answered, Cancel, ConnectFailed, SendBody, SendEnd, SendHead
+from replayproxy.wire import events as wire
+from replayproxy.wire import upstream
+from replayproxy.wire.http1 import Http1Connection
+from replayproxy.wire.http2 import Http2Connection
+
+logger = logging.getLogger(__name__)
+
+TLS_HANDSHAKE = 0x16
+
+
+class RecordLayer(layer.Layer):
+    """One client connection, or the inside of one tunnel. `via` tells how the client came in."""
+
+    def __init__(self, context: Context, session: Session, via: wire.Via) -> None:
+        super().__init__(context)
+        self._session = session
+        self._via = via
+        self._client: Http1Connection | Http2Connection | None = None
+        self._exchanges: dict[int, Exchange] = {}
+        self._pool = Pool(context, session)
+        self._sources: dict[commands.Command, layer.Layer] = {}
+        self._roots: dict[Server, layer.Layer] = {}
+        self._tunnel: layer.Layer | None = None
+        self._tunnel_to: tuple[str, int] | None = None
+
+    def _handle_event(self, event: events.Event) -> layer.CommandGenerator[None]:
+        try:
+            yield from self._dispatch(event)
+            yield from self._settle()
+        except Exception as error:
+            # mitmproxy would log this and leave the client hanging; a closed connection is an honest answer
+            self._session.crashed(error)
+            yield commands.CloseConnection(self.context.client)
+
+    def _dispatch(self, event: events.Event) -> layer.CommandGenerator[None]:
+        if self._tunnel is not None and not self._is_ours(event):
+            yield from self._tunnel.handle_event(event)
+        elif isinstance(event, events.Start):
+            h2 = self.context.client.alpn == b"h2"
+            limits = self._session.limits
+            self._client = Http2Connection(self._via, limits) if h2 else Http1Connection(self._via, limits)
+        elif isinstance(event, events.CommandCompleted):
+            yield from self._to_child(self._sources.pop(event.command), event)
+        elif isinstance(event, events.ConnectionEvent) and event.connection is not self.context.client:
+            yield from self._to_child(self._roots[event.connection], event)  # type: ignore[index]
+        elif isinstance(event, events.DataReceived):
+            yield from self._received(event.data)
+        elif isinstance(event, events.ConnectionClosed):
+            assert self._client is not None
+            yield from self._on_client(self._client.receive_eof())
+            yield commands.CloseConnection(self.context.client)
+
+    def _is_ours(self, event: events.Event) -> bool:
+        """Whether EVENT belongs to an exchange from before the tunnel; all others are the tunnel's."""
+        if isinstance(event, events.CommandCompleted):
+            return event.command in self._sources
+        return isinstance(event, events.ConnectionEvent) and event.connection in self._roots
+
+    # -- the client -----------------------------------------------------------------------------------
+
+    def _received(self, data: bytes) -> layer.CommandGenerator[None]:
+        if self._tunnel_to is not None:
+            yield from self._enter_tunnel(data)
+            return
+        assert self._client is not None
+        yield from self._on_client(self._client.receive(data))
+
+    def _on_client(self, happened: list[wire.Event]) -> layer.CommandGenerator[None]:
+        for event in happened:
+            match event:
+                case wire.TunnelRequested():
+                    yield from self._accept_tunnel(event)
+                case wire.RequestStarted():
+                    self._started(event)
+                case wire.Rejected():
+                    self._session.warn(f"a client broke the protocol: {event.why}")
+                case wire.RequestData() | wire.RequestEnded() | wire.StreamGone():
+                    if exchange := self._exchanges.get(event.stream):
+                        self._continued(exchange, event)
+        yield from self._flush()
+
+    def _accept_tunnel(self, event: wire.TunnelRequested) -> layer.CommandGenerator[None]:
+        assert isinstance(self._client, Http1Connection)
+        self._client.accept_tunnel()
+        self._tunnel_to = (event.host, event.port)
+        yield from self._flush()
+        if early := self._client.leftover():
+            yield from self._enter_tunnel(early)
+
+    def _enter_tunnel(self, first: bytes) -> layer.CommandGenerator[None]:
+        """Put TLS, or HTTP in the clear, into the tunnel, whichever FIRST starts with."""
+        assert self._tunnel_to is not None
+        host, port = self._tunnel_to
+        self._tunnel_to = None
+        context = self.context.fork()
+        context.server = Server(address=(host, port))  # names the leaf certificate; it is never opened
+        if first[0] == TLS_HANDSHAKE:
+            tls = ClientTLSLayer(context)
+            tls.child_layer = RecordLayer(context, self._session, wire.Via("https", host, port))
+            self._tunnel = tls
+        else:
+            self._tunnel = RecordLayer(context, self._session, wire.Via("http", host, port))
+        yield from self._tunnel.handle_event(events.Start())
+        yield from self._tunnel.handle_event(events.DataReceived(self.context.client, first))
+
+    def _started(self, head: wire.RequestStarted) -> None:
+        exchange = self._session.begin(head)
+        refusal = self._session.admit(exchange)
+        if refusal is not None:
+            exchange.finished = True
+            self._respond(exchange, *self._session.refused(exchange, refusal))
+            return
+        self._exchanges[head.stream] = exchange
+        if self._session.known is None:
+            self._pool.send(exchange, SendHead(exchange, ends=not head.has_body))
+
+    def _continued(
+        self, exchange: Exchange, event: wire.RequestData | wire.RequestEnded | wire.StreamGone
+    ) -> None:
+        holding = self._session.known is not None
+        if isinstance(event, wire.StreamGone):
+            self._gone(exchange)
+        elif isinstance(event, wire.RequestData):
+            exchange.request_body.append(event.data)
+            if not holding:
+                self._pool.send(exchange, SendBody(exchange, event.data))
+        else:
+            exchange.end_request(event.trailers)
+            if holding:
+                self._answer_or_forward(exchange)
+            elif exchange.head.has_body:
+                self._pool.send(exchange, SendEnd(exchange, event.trailers))
+
+    def _answer_or_forward(self, exchange: Exchange) -> None:
+        """Serve EXCHANGE from what is known already (`--on-existing new`), else ask the upstream."""
+        assert self._session.known is not None
+        assert exchange.request is not None
+        answer = self._session.known(exchange.request)
+        if answer is not None:
+            exchange.finished = True
+            del self._exchanges[exchange.head.stream]
+            self._respond(exchange, *answer)
+            return
+        body = b"".join(exchange.request_body)
+        self._pool.send(exchange, SendHead(exchange, ends=not body))
+        if body:
+            self._pool.send(exchange, SendBody(exchange, body))
+            self._pool.send(exchange, SendEnd(exchange, exchange.request.trailers))
+
+    def _gone(self, exchange: Exchange) -> None:
+        del self._exchanges[exchange.head.stream]
+        if not exchange.finished:
+            exchange.finished = True
+            self._session.client_left(exchange)
+        self._pool.send(exchange, Cancel(exchange))
+
+    def _respond(
+        self, exchange: Exchange, status: int, reason: str, headers: tuple[tuple[str, str], ...], body: bytes
+    ) -> None:
+        assert self._client is not None
+        self._client.respond(exchange.head.stream, status, reason, headers, body)
+
+    def _flush(self) -> layer.CommandGenerator[None]:
+        client = self._client
+        if client is None:
+            return
+        if octets := client.take():
+            yield commands.SendData(self.context.client, octets)
+        if client.closing and self.context.client.state is not ConnectionState.CLOSED:
+            if client.closing == "reset":
+                self._session.reset(self.context.client)
+            yield commands.CloseConnection(self.context.client)
+
+    # -- the upstreams --------------------------------------------------------------------------------
+
+    def _settle(self) -> layer.CommandGenerator[None]:
+        """Carry out what the events so far have made due, until nothing is."""
+        multiplexed = isinstance(self._client, Http2Connection)
+        while due := self._pool.due(multiplexed):
+            for root, event in due:
+                yield from self._to_child(root, event)
+        yield from self._flush()
+
+    def _to_child(self, root: layer.Layer, event: events.Event) -> layer.CommandGenerator[None]:
+        for command in root.handle_event(event):
+            if isinstance(command, Answered):
+                yield from self._answered(command)
+            elif isinstance(command, ConnectFailed):
+                self._connect_failed(command)
+            else:
+                if isinstance(command, commands.OpenConnection):
+                    self._roots[command.connection] = root
+                if command.blocking or isinstance(command, commands.RequestWakeup):
+                    self._sources[command] = root
+                yield command
+
+    def _answered(self, command: Answered) -> layer.CommandGenerator[None]:
+        """Note all of COMMAND, record what it ends, and only then let the client have it."""
+        passed = [pair for pair in command.answers if not self._retried(command, *pair)]
+        for exchange, answer in passed:
+            if not exchange.finished:
+                self._session.note(exchange, answer)
+        for exchange, answer in passed:
+            if exchange.head.stream in self._exchanges:
+                self._pass_on(exchange, answer)
+        yield from self._on_client(self._next_events())
+
+    def _retried(self, command: Answered, exchange: Exchange, answer: upstream.UpstreamEvent) -> bool:
+        """Whether EXCHANGE is sent again: an idle connection was closed under it (RFC 9110 section 9.2.2)."""
+        lost = isinstance(answer, upstream.Broken) and answer.kind in ("closed", "reset")
+        if not lost or exchange.answer is not None or exchange.request_body or not command.upstream.reused:
+            return False
+        if exchange.finished:
+            return False
+        self._pool.release(exchange)
+        self._pool.send(exchange, SendHead(exchange, ends=True), fresh=True)
+        return True
+
+    def _pass_on(self, exchange: Exchange, answer: upstream.UpstreamEvent) -> None:
+        assert self._client is not None
+        stream = exchange.head.stream
+        match answer:
+            case upstream.Interim():
+                self._client.interim(stream, answer.answer)
+            case upstream.Head():
+                length = _length(answer) if answer.framing == "length" else None
+                self._client.start(stream, answer.status, answer.reason, answer.headers, length=length)
+            case upstream.Data():
+                self._client.data(stream, answer.data)
+            case upstream.End():
+                del self._exchanges[stream]
+                self._client.end(stream, answer.trailers)
+            case upstream.Broken():
+                del self._exchanges[stream]
+                if exchange.answer is None:
+                    self._respond(exchange, *self._session.failed(exchange, answer.kind, answer.why))
+                else:
+                    self._client.abort(stream, "reset" if answer.kind == "reset" else "close")
+
+    def _connect_failed(self, command: ConnectFailed) -> None:
+        exchange = command.exchange
+        if exchange.finished:
+            return
+        exchange.finished = True
+        answer = self._session.connect_failed(exchange, command.why)
+        if self._exchanges.pop(exchange.head.stream, None):
+            self._respond(exchange, *answer)
+
+    def _next_events(self) -> list[wire.Event]:
+        """What the client had pipelined behind an answer that has ended."""
+        assert self._client is not None
+        return self._client.receive(b"")
+
+
+def _length(head: upstream.Head) -> int | None:
+    """The value of Content-Length, which the upstream connection has checked."""
+    values: Iterator[str] = (value for name, value in head.headers if name.lower() == "content-length")
+    text = next(values, None)
+    return int(text.partition(",")[0]) if text is not None else None
+
+

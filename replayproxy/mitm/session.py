@@ -1,0 +1,258 @@
+"""One recording: what all its connections share. Decides through the core, writes through the log, counts.
+
+The layers call it synchronously; it never waits. What it cannot write ends the recording (`on_failure`).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from mitmproxy.connection import Client, Server
+
+from replayproxy.core.admission import Admission, Refusal
+from replayproxy.core.errors import ReplayproxyError
+from replayproxy.core.exchange import FaultKind, Headers, Interaction, Origin, Request
+from replayproxy.core.recorder import Observed, Recorder
+from replayproxy.core.rights import Tag
+from replayproxy.mitm.exchange import Exchange
+from replayproxy.wire import upstream
+from replayproxy.wire.events import RequestStarted
+from replayproxy.wire.http1 import Limits
+
+logger = logging.getLogger(__name__)
+
+type Answer = tuple[int, str, Headers, bytes]
+"""Status, reason, fields and body of an answer of the proxy's own, or of a known recording."""
+
+ERRNO = re.compile(r"\[Errno (-?\d+)\]|Errno (-?\d+)")
+REFUSED = frozenset({111, 61, 10061})
+TIMED_OUT = frozenset({110, 60, 10060})
+
+
+class Log(Protocol):
+    """Where finished interactions go at once."""
+
+    def append(self, interaction: Interaction) -> None:
+        """INTERACTION is on disk, safe from a crash of this process; raises OperationError."""
+
+
+class Sockets(Protocol):
+    """The little that layers cannot know of their connections."""
+
+    def was_reset(self, client: Client, server: Server) -> bool:
+        """Whether SERVER's connection ended with a TCP reset."""
+
+    def reset(self, client: Client) -> None:
+        """CLIENT's connection will end with a TCP reset when it is closed."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a recording has done so far; lists as the report wants them."""
+
+    recorded: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    pinned: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    served: list[str] = field(default_factory=list)
+    hosts: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Session:
+    """See the module. `clock_us` is the wall clock in microseconds; `known` answers for `--on-existing new`."""
+
+    admission: Admission
+    recorder: Recorder
+    log: Log
+    sockets: Sockets
+    clock_us: Callable[[], int]
+    on_failure: Callable[[ReplayproxyError], None]
+    connect_to: Mapping[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    next_order: int = 0
+    known: Callable[[Request], Answer | None] | None = None
+    shared_rights: Tag | None = None
+    tally: Tally = field(default_factory=Tally)
+    failure: ReplayproxyError | None = None
+    dialled: set[tuple[str, int]] = field(default_factory=set)
+
+    # -- before a byte leaves -------------------------------------------------------------------------
+
+    def begin(self, head: RequestStarted) -> Exchange:
+        """A new exchange, its place in the order taken now, since requests are ordered and answers are not."""
+        exchange = Exchange(order=self.next_order, started_us=self.clock_us(), head=head, rights=None)
+        self.next_order += 1
+        return exchange
+
+    def admit(self, exchange: Exchange) -> Refusal | None:
+        """None if EXCHANGE may be made, with its rights noted; else why not."""
+        if self.failure is not None:
+            return Refusal(code="recording-stopped", message=self.failure.what, hint=self.failure.hint)
+        path = exchange.head.target.partition("?")[0]
+        decision = self.admission.decide(exchange.head.origin, path)
+        if isinstance(decision, Refusal):
+            return decision
+        exchange.rights = decision if decision != self.shared_rights else None
+        return None
+
+    def refused(self, exchange: Exchange, refusal: Refusal) -> Answer:
+        """The 451 for REFUSAL, noted."""
+        self.tally.refusals.append(f"{exchange.head.method} {_bare(exchange)}")
+        self._say(f"refused {exchange.head.method} {_bare(exchange)}: {refusal.message}", refusal.hint)
+        return _problem(exchange, 451, "refused", refusal.code, refusal.message, refusal.hint)
+
+    def address(self, origin: Origin) -> tuple[str, int]:
+        """Where to connect for ORIGIN: what --connect-to says, else its own host and port."""
+        address = self.connect_to.get((origin.host, origin.port), (origin.host, origin.port))
+        self.dialled.add(address)
+        return address
+
+    # -- what came back -------------------------------------------------------------------------------
+
+    def note(self, exchange: Exchange, answer: upstream.UpstreamEvent) -> None:
+        """ANSWER is part of EXCHANGE; what ends it records it."""
+        now = self._elapsed(exchange)
+        match answer:
+            case upstream.Interim():
+                self._interim(exchange, answer)
+            case upstream.Head():
+                exchange.saw_head(answer, now)
+            case upstream.Data():
+                exchange.saw_data(answer, now)
+            case upstream.End():
+                self._record(exchange, exchange.whole(answer, now))
+            case upstream.Broken():
+                phase = "head" if exchange.answer is None else "body"
+                self._fault(exchange, answer.kind, phase, now)
+
+    def connect_failed(self, exchange: Exchange, why: str) -> Answer:
+        """The 502 for a connection that could not be made; recorded as a fault unless trust was the reason."""
+        kind = connect_fault(why)
+        if kind is not None:
+            self._fault(exchange, kind, "connect", self._elapsed(exchange))
+            return self.failed(exchange, kind, why)
+        self.tally.warnings.append(f"{exchange.head.origin}: {why}")
+        self._say(f"{exchange.head.origin} was not recorded: {why}", "--upstream-ca FILE, if its CA is a private one")
+        return _problem(exchange, 502, "upstream-failed", "upstream-certificate", why, "--upstream-ca FILE")
+
+    def failed(self, exchange: Exchange, kind: FaultKind, why: str) -> Answer:
+        """The 502 that stands for a fault while recording."""
+        message = f"the upstream's connection broke ({kind}): {why}"
+        hint = "replay gives the client the fault itself"
+        return _problem(exchange, 502, "upstream-failed", f"upstream-{kind}", message, hint)
+
+    def client_left(self, exchange: Exchange) -> None:
+        """The client hung up: a stream is recorded as far as it came, anything else is told."""
+        seen = exchange.left(self._elapsed(exchange))
+        if seen is not None:
+            self._record(exchange, seen)
+        else:
+            self.warn(f"not recorded, the client left first: {exchange.head.method} {_bare(exchange)}")
+
+    def pinned(self, host: str, port: int, why: str) -> None:
+        """A client refused the certificate it was shown for HOST:PORT."""
+        name = f"{host}:{port}"
+        if name not in self.tally.pinned:
+            self.tally.pinned.append(name)
+            self._say(f"a client refused the certificate for {name}: {why}", "trust the CA: `replayproxy env`")
+
+    def warn(self, text: str) -> None:
+        """TEXT goes to stderr and into the report."""
+        self.tally.warnings.append(text)
+        logger.warning(text)
+
+    def crashed(self, error: Exception) -> None:
+        """A fault of our own: told once, with the trace for -v; the connection it met is closed."""
+        self.tally.warnings.append(f"internal error: {type(error).__name__}: {error}")
+        logger.error("internal error: %s: %s", type(error).__name__, error)
+        logger.debug("%s", "".join(traceback.format_exception(error)))
+
+    def was_reset(self, client: Client, server: Server) -> bool:
+        """Whether SERVER's connection ended with a TCP reset."""
+        return self.sockets.was_reset(client, server)
+
+    def reset(self, client: Client) -> None:
+        """CLIENT's connection will end with a TCP reset."""
+        self.sockets.reset(client)
+
+    # -- inside ---------------------------------------------------------------------------------------
+
+    def _interim(self, exchange: Exchange, answer: upstream.Interim) -> None:
+        if answer.answer.status == 100:
+            exchange.continued = True
+        else:
+            exchange.interim.append(answer.answer)
+
+    def _fault(self, exchange: Exchange, kind: FaultKind, phase: str, now: int) -> None:
+        self.tally.faults.append(f"{exchange.head.method} {_bare(exchange)} {kind}")
+        self._record(exchange, exchange.broken(kind, phase, now))
+
+    def _record(self, exchange: Exchange, seen: Observed) -> None:
+        exchange.finished = True
+        if self.failure is not None:
+            return
+        try:
+            interaction = self.recorder.finish(seen)
+            self.log.append(interaction)
+        except ReplayproxyError as error:
+            self.failure = error
+            self.on_failure(error)
+            return
+        self.tally.hosts.add(seen.request.origin.host)
+        self.tally.recorded.append(interaction.id)
+
+    def _elapsed(self, exchange: Exchange) -> int:
+        return max(0, (self.clock_us() - exchange.started_us) // 1000)
+
+    def _say(self, what: str, hint: str) -> None:
+        logger.warning("%s\nhint: %s", what, hint)
+
+
+def connect_fault(why: str) -> FaultKind | None:
+    """What kind of fault mitmproxy's text for a failed connection tells; None where TLS did not come about."""
+    found = ERRNO.search(why)
+    number = int(found.group(1) or found.group(2)) if found else None
+    if number in REFUSED or "Connect call failed" in why:
+        return "refused"
+    if number in TIMED_OUT or "timed out" in why.lower():
+        return "timeout"
+    if number is not None and (number < 0 or "name" in why.lower()):
+        return "dns"
+    if number is not None:
+        return "refused"
+    return "closed" if why == "connection closed" else None
+
+
+def _bare(exchange: Exchange) -> str:
+    """The URL without its query, which may hold secrets that nothing has masked yet."""
+    return f"{exchange.head.origin}{exchange.head.target.partition('?')[0]}"
+
+
+def _problem(exchange: Exchange, status: int, decision: str, code: str, message: str, hint: str) -> Answer:
+    """A problem document (RFC 9457) in the form that all of ours have."""
+    body = {
+        "type": f"urn:replayproxy:{code}",
+        "title": decision,
+        "status": status,
+        "code": code,
+        "detail": message,
+        "method": exchange.head.method,
+        "url": _bare(exchange),
+        "hint": hint,
+    }
+    headers = (
+        ("Content-Type", "application/problem+json"),
+        ("x-replayproxy-decision", decision),
+        ("x-replayproxy-code", code),
+        ("x-should-retry", "false"),
+    )
+    reason = {451: "Unavailable For Legal Reasons", 502: "Bad Gateway"}[status]
+    return status, reason, headers, json.dumps(body, ensure_ascii=False).encode()
