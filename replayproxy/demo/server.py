@@ -23,8 +23,13 @@ IDLE_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a client sent. `headers` is asked without regard to case; `query` holds the first of each name."""
+    """What a client sent.
 
+    `base` is scheme and host as the client named them; `headers` is asked without regard to case; `query`
+    holds the first of each name.
+    """
+
+    base: str
     method: str
     path: str
     query: Mapping[str, str]
@@ -116,6 +121,7 @@ def _handler(dispatch: Dispatch, server: Server) -> type[BaseHTTPRequestHandler]
             length = int(self.headers.get("Content-Length") or 0)
             parts = urllib.parse.urlsplit(self.path)
             request = Request(
+                base=f"{server.scheme}://{self.headers.get('Host', server.host)}",
                 method=self.command,
                 path=parts.path,
                 query=_query(parts.query),
