@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from replayproxy.core.exchange import Origin
-from replayproxy.core.rights import Tag
+from replayproxy.core.rights import Tag, WideningError
 
 METADATA_NAMES = frozenset({"metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal"})
 NUMERIC_HOST = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+)){0,3}")
@@ -33,7 +33,8 @@ class Admission:
     """The rules of one recording.
 
     `allow` holds the globs of --allow-host (lower case), empty for any host that has rights. `rights_of` answers
-    with the tag of a host and path, or None where nobody has said anything.
+    with the tag of a host and path, or None where nobody has said anything; it raises WideningError where what was
+    said may not be said.
     """
 
     rights_of: Callable[[str, str], Tag | None]
@@ -46,7 +47,10 @@ class Admission:
             return _not_allowed(origin)
         if not named and is_local(origin.host):
             return _local(origin)
-        tag = self.rights_of(origin.host, path)
+        try:
+            tag = self.rights_of(origin.host, path)
+        except WideningError as error:
+            return Refusal(code=error.findings[0].code, message=error.what, hint=error.hint)
         if tag is None:
             return _untagged(origin)
         if tag.permission("store") == "forbidden":

@@ -67,9 +67,7 @@ class RecordLayer(layer.Layer):
         elif isinstance(event, events.DataReceived):
             yield from self._received(event.data)
         elif isinstance(event, events.ConnectionClosed):
-            assert self._client is not None
-            yield from self._on_client(self._client.receive_eof())
-            yield commands.CloseConnection(self.context.client)
+            yield from self._client_closed()
 
     def _is_ours(self, event: events.Event) -> bool:
         """Whether EVENT belongs to an exchange from before the tunnel; all others are the tunnel's."""
@@ -85,6 +83,13 @@ class RecordLayer(layer.Layer):
             return
         assert self._client is not None
         yield from self._on_client(self._client.receive(data))
+
+    def _client_closed(self) -> layer.CommandGenerator[None]:
+        """The client sends no more. It may still read: what it waits for is passed on, then the connection closes."""
+        assert self._client is not None
+        yield from self._on_client(self._client.receive_eof())
+        if not self._exchanges:
+            yield commands.CloseConnection(self.context.client)
 
     def _on_client(self, happened: list[wire.Event]) -> layer.CommandGenerator[None]:
         for event in happened:
@@ -102,10 +107,10 @@ class RecordLayer(layer.Layer):
 
     def _accept_tunnel(self, event: wire.TunnelRequested) -> layer.CommandGenerator[None]:
         assert isinstance(self._client, Http1Connection)
-        self._client.accept_tunnel()
+        early = self._client.accept_tunnel()
         self._tunnel_to = (event.host, event.port)
         yield from self._flush()
-        if early := self._client.leftover():
+        if early:
             yield from self._enter_tunnel(early)
 
     def _enter_tunnel(self, first: bytes) -> layer.CommandGenerator[None]:
@@ -218,8 +223,15 @@ class RecordLayer(layer.Layer):
     def _answered(self, command: Answered) -> layer.CommandGenerator[None]:
         """Note all of COMMAND, record what it ends, and only then let the client have it."""
         passed = [pair for pair in command.answers if not self._retried(command, *pair)]
+        # mitmproxy closes the upstream of a client that is gone; that is not the upstream's doing
+        client_gone = self.context.client.timestamp_end is not None
         for exchange, answer in passed:
-            if not exchange.finished:
+            if exchange.finished:
+                continue
+            if client_gone and isinstance(answer, upstream.Broken):
+                exchange.finished = True
+                self._session.client_left(exchange)
+            else:
                 self._session.note(exchange, answer)
         for exchange, answer in passed:
             if exchange.head.stream in self._exchanges:
@@ -270,7 +282,7 @@ class RecordLayer(layer.Layer):
     def _next_events(self) -> list[wire.Event]:
         """What the client had pipelined behind an answer that has ended."""
         assert self._client is not None
-        return self._client.receive(b"")
+        return self._client.receive(b"") if self._client.waiting else []
 
 
 def _length(head: upstream.Head) -> int | None:
