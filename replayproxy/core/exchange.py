@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
+from replayproxy.core.digest import digest
 from replayproxy.core.rights import Tag
 
 type Headers = tuple[tuple[str, str], ...]
@@ -246,6 +247,19 @@ class Interaction:
     extensions: tuple[tuple[str, object], ...] = ()
 
 
+def interaction_id(order: int, request: Request) -> str:
+    """Twelve hex digits that name the interaction of REQUEST within its cassette, the same for the same recording."""
+    return digest([order, request.method, request.url])[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who vouches for a cassette's digest: the id of the key, and the signature in base64."""
+
+    keyid: str
+    sig: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cassette:
     """A recording.
@@ -261,6 +275,7 @@ class Cassette:
     tool: str = ""
     salt: str = ""
     digest: str = ""
+    signature: Signature | None = None
     note: str = ""
     foreign: str = ""
     extensions: tuple[tuple[str, object], ...] = ()

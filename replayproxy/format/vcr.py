@@ -1,0 +1,175 @@
+"""Cassettes that VCR.py wrote (its format 1), to the model.
+
+VCR.py decodes some bodies and not others, keeps the field that says so or drops it, and writes text wherever the
+octets happen to be UTF-8. What a body is, is therefore told from its octets, not from its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
+
+from replayproxy.core import coding
+from replayproxy.core.exchange import (
+    Cassette,
+    Headers,
+    Interaction,
+    Request,
+    Response,
+    header,
+    interaction_id,
+)
+from replayproxy.format.bodies import body_of
+from replayproxy.format.document import Misfit
+from replayproxy.format.reading import at, located
+from replayproxy.format.shape import Integer, Octets, Text
+
+_MAGIC: Final = {
+    "gzip": (b"\x1f\x8b",),
+    "x-gzip": (b"\x1f\x8b",),
+    "zstd": (b"\x28\xb5\x2f\xfd",),
+    "deflate": (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"),
+}
+_TOOL: Final = "VCR.py"
+
+
+def cassette_of(value: Mapping[str, Any]) -> tuple[Cassette, tuple[str, ...]]:
+    """The cassette, and what its reader should be told; raises Misfit where VALUE is no VCR.py cassette."""
+    if "interactions" not in value:
+        raise Misfit("is not a cassette: the key 'interactions' is missing")
+    if value.get("version") != 1:
+        hint = "VCR.py's format 1 is read; for others: replayproxy import FILE -o CASSETTE.yaml"
+        raise Misfit(
+            f"is {value.get('version')!r}, which is not a version of VCR.py's format", ("version",), hint=hint
+        )
+    if not isinstance(value["interactions"], list):
+        raise Misfit("must be a list", ("interactions",))
+    told: list[str] = []
+    found = []
+    for position, item in enumerate(value["interactions"]):
+        found.append(at(lambda i=item, n=position: _interaction(i, n, told), "interactions", position))  # type: ignore[misc]
+    extensions = _kept(value, ("version", "interactions"), "", told)
+    return Cassette(name="", interactions=tuple(found), foreign=_TOOL, extensions=extensions), tuple(told)
+
+
+def _kept(
+    value: Mapping[str, Any], known: Iterable[str], place: str, told: list[str]
+) -> tuple[tuple[str, object], ...]:
+    """What VALUE holds under keys that are not KNOWN, each told."""
+    kept = tuple((f"{place}{key}", item) for key, item in value.items() if key not in known)
+    told.extend(f"the unknown key {name} is kept and not used" for name, _ in kept)
+    return kept
+
+
+def _interaction(value: Any, order: int, told: list[str]) -> Interaction:
+    _require_mapping(value)
+    request = at(lambda: _request(_part(value, "request")), "request")
+    place = f"interactions[{order}]."
+    response = at(lambda: _response(_part(value, "response"), request.method, place, told), "response")
+    extensions = (
+        *_kept(value, ("request", "response"), place, told),
+        *_kept(value["request"], ("method", "uri", "body", "headers"), f"{place}request.", told),
+        *_kept(value["response"], ("status", "headers", "body"), f"{place}response.", told),
+    )
+    kept = tuple((name.removeprefix(place), item) for name, item in extensions)
+    return Interaction(
+        id=interaction_id(order, request), order=order, request=request, response=response, extensions=kept
+    )
+
+
+def _require_mapping(value: Any) -> None:
+    if not isinstance(value, dict):
+        raise Misfit("must be a mapping")
+
+
+def _part(value: Mapping[str, Any], key: str) -> dict[str, Any]:
+    if key not in value:
+        raise Misfit("is missing", hint="the file is cut off or was edited; restore it")
+    _require_mapping(value[key])
+    return dict(value[key])
+
+
+def _text(value: Mapping[str, Any], key: str) -> str:
+    at(lambda: Text().check(value.get(key)), key)
+    return str(value[key])
+
+
+def _request(value: Mapping[str, Any]) -> Request:
+    origin, target = at(lambda: located(_text(value, "uri")), "uri")
+    at(lambda: Octets(optional=True).check(value.get("body")), "body")
+    return Request(
+        method=_text(value, "method"),
+        origin=origin,
+        target=_octets(target),
+        headers=at(lambda: _headers(value.get("headers")), "headers"),
+        body=body_of(value.get("body")),
+    )
+
+
+def _headers(value: Any) -> Headers:
+    """Fields from a map of name to text or texts; text beyond Latin-1 is taken as the octets of its UTF-8."""
+    if value is None:
+        return ()
+    _require_mapping(value)
+    headers: list[tuple[str, str]] = []
+    for name, values in value.items():
+        for item in values if isinstance(values, list) else [values]:
+            text = item.decode("latin-1") if isinstance(item, bytes) else item
+            at(lambda text=text: Text().check(text), name)  # type: ignore[misc]
+            headers.append((_octets(name), _octets(text)))
+    return tuple(headers)
+
+
+def _octets(text: str) -> str:
+    return text if text.isascii() or max(text) <= "\xff" else text.encode().decode("latin-1")
+
+
+def _response(value: Mapping[str, Any], method: str, place: str, told: list[str]) -> Response:
+    status = at(lambda: _part(value, "status"), "status")
+    at(lambda: Integer(100, 999).check(status.get("code")), "status", "code")
+    headers = at(lambda: _headers(value.get("headers")), "headers")
+    content = at(lambda: _part(value, "body"), "body")
+    at(lambda: Octets(optional=True).check(content.get("string")), "body", "string")
+    body = body_of(content.get("string"))
+    assert isinstance(body, bytes)
+    headers, body, held = _undone(headers, body, place, told)
+    framing: Literal["length", "chunked"] = "length"
+    if (header(headers, "transfer-encoding") or "").lower() == "chunked":
+        framing = "chunked"
+    elif held is None and method != "HEAD" and status["code"] != 304:
+        headers = _restated(headers, len(body))
+    reason = _text(status, "message") if status.get("message") is not None else ""
+    return Response(
+        status=status["code"],
+        reason=_octets(reason),
+        headers=headers,
+        body=body,
+        framing=framing,
+        coding=held,
+    )
+
+
+def _undone(
+    headers: Headers, body: bytes, place: str, told: list[str]
+) -> tuple[Headers, bytes, coding.Coding | None]:
+    """The body without content coding. Where the field is left over from a body that is decoded already, it goes."""
+    claimed = header(headers, "content-encoding")
+    if claimed is None or not body:
+        return headers, body, None
+    names = [name.strip().lower() for name in claimed.split(",")]
+    starts = _MAGIC.get(names[-1])
+    decoded, held = coding.undo(headers, body) if starts is None or body.startswith(starts) else (body, None)
+    if held is not None or names == ["identity"]:
+        return headers, decoded, held
+    told.append(
+        f"{place}response says Content-Encoding: {claimed}, but its body is decoded; the field is left out"
+    )
+    left = tuple(field for field in headers if field[0].lower() != "content-encoding")
+    return left, body, None
+
+
+def _restated(headers: Headers, length: int) -> Headers:
+    """HEADERS with the Content-Length, where there is one, that the body has."""
+    return tuple(
+        (name, str(length)) if name.lower() == "content-length" else (name, value) for name, value in headers
+    )
