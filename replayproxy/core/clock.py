@@ -42,8 +42,10 @@ class Clock:
         return cls(spec, microseconds(moment))
 
     def advance(self, seconds: float | Decimal) -> Clock:
-        """This clock SECONDS later, to the microsecond; raises UsageError for less than 0 or past the year
-        9999."""
+        """This clock SECONDS later, to the microsecond.
+
+        Raises UsageError for less than 0 seconds and past the year 9999.
+        """
         moved = Decimal(str(seconds)) * 1_000_000
         if not moved.is_finite() or moved < 0:
             raise UsageError(f"a clock cannot be moved by {seconds} seconds", hint="give a number from 0 on")

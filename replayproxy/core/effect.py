@@ -26,8 +26,7 @@ OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")
 
 
 def is_write(request: Request, rules: MatchRules = PLAIN) -> bool:
-    """Whether REQUEST may change what later reads see; a body that is not at hand or not understood counts
-    as one."""
+    """Whether REQUEST may change what later reads see; a POST whose body is not understood may."""
     if method_of(request) in SAFE_METHODS:
         return False
     named = f"{request.method} {request.path}"
@@ -60,8 +59,7 @@ def reading(request: Request) -> str | None:
 
 
 def _document(request: Request) -> Any:
-    """The body as JSON, a form as a mapping, `application/graphql` as its query; None where it is nothing
-    of that."""
+    """The body as JSON, a form as a mapping, `application/graphql` as its query; None for all else."""
     body = request.body
     if not isinstance(body, bytes):
         return None
