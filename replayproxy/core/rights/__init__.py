@@ -13,7 +13,7 @@ from replayproxy.core.rights.combining import difference, lay, meet
 from replayproxy.core.rights.findings import CODES, Finding, Level, WideningError
 from replayproxy.core.rights.presets import PRESETS, preset
 from replayproxy.core.rights.records import Permission
-from replayproxy.core.rights.registry import Entry, Place, Registry, resolve
+from replayproxy.core.rights.registry import REGISTRY, Entry, Place, Registry, resolve
 from replayproxy.core.rights.tag import TAG, Tag
 from replayproxy.core.rights.verdict import PURPOSES, decide, findings, requirements
 from replayproxy.core.rights.vocabulary import USES, Use, Value
@@ -22,6 +22,7 @@ __all__ = [
     "CODES",
     "PRESETS",
     "PURPOSES",
+    "REGISTRY",
     "TAG",
     "USES",
     "Entry",

@@ -1,5 +1,4 @@
-"""How rights tags combine. A closer level may only tighten; a mix is as strict as the strictest of its
-sources.
+"""How rights tags combine: a closer level may only tighten, a mix is as strict as its strictest source.
 
 Permissions have an order (granted, conditional, unknown, forbidden) and so have classes of subjects; expiry
 is the earlier day; terms, obligations, jurisdictions and licences add up. All else describes, and the closer
@@ -10,7 +9,7 @@ first to state it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from replayproxy.core.errors import RightsError
 from replayproxy.core.rights import license as spdx
@@ -28,8 +27,9 @@ WIDENING = (
 
 
 def lay(tag: Tag, base: Tag) -> tuple[Tag, tuple[Finding, ...]]:
-    """TAG laid over BASE, and a finding (RP011) for each place where TAG would allow more, which BASE
-    decides.
+    """TAG laid over BASE, and a finding (RP011) for each place where TAG would allow more.
+
+    In such a place the result is as strict as BASE.
     """
     permissions, widenings = _permissions_over(tag, base)
     subject = tag.subject or base.subject
@@ -83,12 +83,11 @@ def _both(closer: Permission | None, under: Permission | None) -> Permission | N
     return replace(closer, basis=closer.basis or under.basis, when=_union(under.when, closer.when))
 
 
-def _widening(use: Use | str, what: str) -> Finding:
-    known = next((name for name in USES if name == use), "")
+def _widening(use: Use | Literal[""], what: str) -> Finding:
     return Finding(
         code="RP011",
         level="deny",
-        use=known,
+        use=use,
         message=f"{what} is a widening without attestation",
         hint=WIDENING,
     )

@@ -1,6 +1,4 @@
-"""Findings: what the rights of an interaction say against using it, each with a code that never changes
-meaning.
-"""
+"""Findings: what rights say against using an interaction, each with a code that never changes meaning."""
 
 from __future__ import annotations
 

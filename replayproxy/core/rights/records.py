@@ -54,9 +54,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A text that was relied on: where it is, since when it holds, when it was read, and a digest or pin of
-    it.
-    """
+    """A text that was relied on: where it is, since when it holds, when it was read, and what pins it."""
 
     url: str = ""
     effective: str = ""
@@ -118,9 +116,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Attestation:
-    """A person's signed statement that widens permissions. Kept, and not yet believed: signatures are a later
-    issue.
-    """
+    """A person's signed statement that widens permissions; kept, and not yet believed."""
 
     ref: str
     by: str = ""

@@ -10,11 +10,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 from replayproxy.core.rights.combining import meet
 from replayproxy.core.rights.findings import Finding, WideningError
 from replayproxy.core.rights.presets import OWN_SYNTHETIC
-from replayproxy.core.rights.tag import Tag
+from replayproxy.core.rights.tag import TAG_KEYS, Coded, Tag, tag_of
+from replayproxy.core.rights.vocabulary import EVIDENCE
+from replayproxy.core.shape import ANYTHING, FILLED, Choice, Items, Key, Record, Text, found
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Place:
         return _matches(self.host, host, ".") and _matches(self.path, path, "/")
 
     def precision(self) -> tuple[int, int, int]:
-        """Higher is more specific: a host without wildcard first, then the longer host, then the longer path."""
+        """Higher is more specific: a host without wildcard first, then a longer host, then a longer path."""
         literal_host = self.host.replace("*", "")
         return ("*" not in self.host, len(literal_host), len(self.path.replace("*", "")))
 
@@ -74,9 +77,7 @@ class Registry:
         return any(_matches(place.host, host, ".") for entry in self.entries for place in entry.places)
 
     def lookup(self, host: str, path: str) -> Tag | None:
-        """The tag of the most specific entry for HOST and PATH (without query); the meet of those that are
-        equal.
-        """
+        """The tag of the most specific entry for HOST and PATH (without query); the meet of equals."""
         covering = [
             (place.precision(), entry.tag)
             for entry in self.entries
@@ -87,6 +88,57 @@ class Registry:
             return None
         best = max(precision for precision, _ in covering)
         return reduce(meet, (tag for precision, tag in covering if precision == best))
+
+
+def _entry(id: str, match: tuple[Place, ...], **stated: Any) -> Entry:  # noqa: A002 - the key of the file
+    for beside in ("evidence", "mode_detectors", "reviewed"):
+        stated.pop(beside, None)
+    return Entry(id, match, tag_of(**stated))
+
+
+def _host(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9*._:-]+", text.lower()):
+        raise ValueError(f"found {found(text)} where a host or a glob of hosts belongs")
+    return text.lower().removesuffix(".")
+
+
+def _path(text: str) -> str:
+    if not text.startswith(("/", "*")):
+        raise ValueError(f"found {found(text)} where a path or a glob of paths (/v3/**) belongs")
+    return text
+
+
+PLACE = Record(
+    "mapping with host and path",
+    Place,
+    (
+        Key("host", Text("glob of hosts", _host), "host, or a glob of hosts", required=True),
+        Key("path", Text("glob of paths", _path), "path, or a glob of paths", default="/**"),
+    ),
+)
+ENTRY: Coded[Entry] = Coded(
+    Record(
+        "registry entry",
+        _entry,
+        (
+            Key("id", FILLED, "name of the entry", required=True),
+            Key("match", Items(PLACE, least=1), "what it speaks of", required=True),
+            Key("evidence", Choice(EVIDENCE), "what the entry is based on"),
+            Key("mode_detectors", Items(ANYTHING), "signs of test mode; no meaning yet"),
+            Key("reviewed", ANYTHING, "who has reviewed it and when"),
+            *TAG_KEYS,
+        ),
+        extensible=True,
+    )
+)
+REGISTRY: Record[Registry] = Record(
+    "registry file",
+    lambda entries, schema="": Registry.from_entries(entries),  # noqa: ARG005 - judged by its shape
+    (
+        Key("schema", Choice(("replayproxy.registry/1",)), "the version of the format"),
+        Key("entries", Items(ENTRY), "the entries", required=True),
+    ),
+)
 
 
 def resolve(

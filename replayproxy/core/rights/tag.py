@@ -30,15 +30,26 @@ from replayproxy.core.rights.records import (
     Terms,
 )
 from replayproxy.core.rights.vocabulary import MODES, SCHEMA, SUBJECTS, USES, Mode, Subject, Use, Value
-from replayproxy.core.shape import FILLED, Choice, Day, Instant, Items, Key, Record, ShapeError, Text, spell
+from replayproxy.core.shape import (
+    FILLED,
+    Choice,
+    Day,
+    Instant,
+    Items,
+    Key,
+    Path,
+    Record,
+    ShapeError,
+    Text,
+    spell,
+)
 
 NO_SERVICE, NO_OWNER, NO_ACCOUNT = Service(), Owner(), Account()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tag:
-    """What is known about the rights to one interaction, or to all of a cassette. `Tag()` states nothing at
-    all.
+    """The rights to one interaction, or to all of a cassette. `Tag()` states nothing at all.
 
     Dates and times are text, times in UTC. `permissions` holds what is stated, in the order of the
     vocabulary; ask for one with `permission`. `extensions` holds keys under `x-`, which mean nothing to
@@ -82,9 +93,8 @@ class Tag:
         try:
             return TAG.read(data, ())
         except ShapeError as error:
-            code = "RP004" if error.path == ("license",) else "RP003"
             place = spell(error.path, where) or "the rights tag"
-            raise RightsError(f"{place}: {error.problem} [{code}]", hint=error.hint) from error
+            raise RightsError(f"{place}: {error.problem}", hint=error.hint) from error
 
     def to_dict(self) -> dict[str, object]:
         """The tag as plain values, without what it does not state; `Tag.from_dict` gives the tag back."""
@@ -95,9 +105,7 @@ class Tag:
         return plain | dict(self.extensions)
 
     def over(self, base: Tag) -> Tag:
-        """This tag as a difference laid over BASE, which it may only tighten; raises RightsError (RP011)
-        else.
-        """
+        """This tag as a difference laid over BASE, which it may only tighten; raises WideningError else."""
         tag, widenings = combining.lay(self, base)
         if widenings:
             raise WideningError(widenings)
@@ -124,37 +132,58 @@ def _short(permission: Permission) -> object:
     return plain if len(plain) > 1 else permission.value
 
 
-def _tag(**stated: Any) -> Tag:
+def tag_of(**stated: Any) -> Tag:
+    """The tag of the values of TAG_KEYS."""
     stated.pop("schema", None)
     return Tag(**stated)
 
 
-TAG: Record[Tag] = Record(
-    "rights tag",
-    _tag,
-    (
-        Key("schema", Choice((SCHEMA,)), "the version of this vocabulary", default=SCHEMA),
-        Key("provider", SERVICE, "who was called"),
-        Key("owner", OWNER, "whose data it is"),
-        Key(
-            "license",
-            Text(
-                "SPDX expression",
-                spdx.expression,
-                hint="LicenseRef-api-PROVIDER-TERMS-DATE names the terms of an API",
-            ),
-            "SPDX expression; NOASSERTION where nobody says, NONE where there is none",
+TAG_KEYS: tuple[Key[Any], ...] = (
+    Key("schema", Choice((SCHEMA,)), "the version of this vocabulary", default=SCHEMA),
+    Key("provider", SERVICE, "who was called"),
+    Key("owner", OWNER, "whose data it is"),
+    Key(
+        "license",
+        Text(
+            "SPDX expression",
+            spdx.expression,
+            hint="LicenseRef-api-PROVIDER-TERMS-DATE names the terms of an API",
         ),
-        Key("terms", Items(TERMS), "texts that were relied on"),
-        Key("account", ACCOUNT, "the account that was used"),
-        Key("mode", Choice(MODES), "which side of the provider was called"),
-        Key("subject", Choice(SUBJECTS), "whom the data is about"),
-        Key("jurisdictions", Items(FILLED), "where the law of the terms applies"),
-        Key("recorded_at", Instant(), "when it was recorded"),
-        Key("permissions", PERMISSIONS, "what it may be used for; unknown where not stated"),
-        Key("obligations", Items(OBLIGATION), "what has to be done by whoever uses it"),
-        Key("expires", Day(), "the last day on which anything at all is allowed"),
-        Key("attestations", Items(ATTESTATION), "signed statements that widen permissions"),
+        "SPDX expression; NOASSERTION where nobody says, NONE where there is none",
     ),
-    extensible=True,
+    Key("terms", Items(TERMS), "texts that were relied on"),
+    Key("account", ACCOUNT, "the account that was used"),
+    Key("mode", Choice(MODES), "which side of the provider was called"),
+    Key("subject", Choice(SUBJECTS), "whom the data is about"),
+    Key("jurisdictions", Items(FILLED), "where the law of the terms applies"),
+    Key("recorded_at", Instant(), "when it was recorded"),
+    Key("permissions", PERMISSIONS, "what it may be used for; unknown where not stated"),
+    Key("obligations", Items(OBLIGATION), "what has to be done by whoever uses it"),
+    Key("expires", Day(), "the last day on which anything at all is allowed"),
+    Key("attestations", Items(ATTESTATION), "signed statements that widen permissions"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Coded[T]:
+    """A record with a tag's keys, whose errors end in the code of the finding that they are."""
+
+    record: Record[T]
+
+    def read(self, value: object, path: Path) -> T:
+        """What the record makes of VALUE."""
+        try:
+            return self.record.read(value, path)
+        except ShapeError as error:
+            code = "RP004" if error.path == (*path, "license") else "RP003"
+            raise ShapeError(error.path, f"{error.problem} [{code}]", hint=error.hint) from error
+
+    def schema(self) -> dict[str, object]:
+        """The schema of the record."""
+        return self.record.schema()
+
+    def __str__(self) -> str:
+        return str(self.record)
+
+
+TAG: Coded[Tag] = Coded(Record("rights tag", tag_of, TAG_KEYS, extensible=True))

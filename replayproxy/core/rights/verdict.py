@@ -42,7 +42,7 @@ def decide(tag: Tag, purpose: str, today: str | None = None) -> Finding | None:
 
 
 def findings(tag: Tag, purpose: str, today: str | None = None) -> tuple[Finding, ...]:
-    """Every reason, as for `decide`: first expiry, then permissions in the order that PURPOSE requires them."""
+    """Every reason, as for `decide`: first expiry, then permissions in the order of the requirements."""
     required = requirements(purpose)
     judged = [_expiry(tag, today), *(_permission(tag, use, purpose) for use in required)]
     return tuple(finding for finding in judged if finding)

@@ -1,4 +1,4 @@
-"""The closed vocabularies of a rights tag, each from the loosest word to the strictest where it has an order."""
+"""The closed vocabularies of a rights tag, from the loosest word to the strictest where there is an order."""
 
 from __future__ import annotations
 
