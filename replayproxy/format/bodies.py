@@ -1,4 +1,4 @@
-"""Bodies: readable text where it is text, `!!binary` where it is not, and a file of its own where it is large."""
+"""Bodies: readable text where they are text, `!!binary` where not, a file of their own where large."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
 
 
 def text_of(body: bytes) -> str | None:
-    """BODY as the text that stands for exactly these octets in a cassette, or None where it is better kept binary."""
+    """BODY as the text that stands for exactly these octets, or None where it is better kept binary."""
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -31,7 +31,7 @@ class BodyStore:
         self.blobs: dict[str, bytes] = {}
 
     def value(self, body: Body) -> str | bytes | Blob:
-        """What stands for BODY: text, octets, or the blob whose octets are then in `blobs` (if they were in memory)."""
+        """What stands for BODY: text, octets, or a blob, whose octets are then in `blobs`."""
         if isinstance(body, Blob):
             return body
         text = text_of(body)

@@ -1,21 +1,22 @@
-"""YAML text to plain values: dict, list, str, int, float, bool, None, bytes. Nothing in a file is ever executed.
+"""YAML text to plain values: dict, list, str, int, float, bool, None, bytes. Nothing is ever executed.
 
-libyaml's events are built into values directly, so a hostile file is refused while it is read: no tag but YAML's own
-and `!!binary` is understood, nesting and what aliases expand to are limited, keys are unique text. `replayproxy.yaml`
-is read through here too.
+libyaml's events are built into values directly, so a hostile file is refused while it is read: no tag but
+YAML's own and `!!binary` is understood, nesting and what aliases expand to are limited, keys are unique text.
+`replayproxy.yaml` is read through here too.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
-from yaml.cyaml import CParser
+from yaml._yaml import CParser
 from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -27,9 +28,7 @@ from yaml.events import (
 )
 
 from replayproxy.core.errors import CassetteError, ReplayproxyError
-
-type Path = tuple[str | int, ...]
-"""Keys and list positions from the top of a document."""
+from replayproxy.core.shape import Path, spell
 
 DEEPEST: Final = 64
 """Collections within collections; a cassette needs nine."""
@@ -43,7 +42,7 @@ MOST_ALIASED: Final = 100_000
 _CORE: Final = "tag:yaml.org,2002:"
 
 
-class Misfit(Exception):
+class MisfitError(Exception):
     """What is wrong at PATH of a document; `hint` says what to do. Becomes an error with file and line."""
 
     def __init__(self, why: str, path: Path = (), *, hint: str = "", line: int | None = None) -> None:
@@ -53,9 +52,9 @@ class Misfit(Exception):
         self.hint = hint
         self.line = line
 
-    def under(self, *outer: str | int) -> Misfit:
+    def under(self, *outer: str | int) -> MisfitError:
         """The same fault, seen from further out."""
-        return Misfit(self.why, (*outer, *self.path), hint=self.hint, line=self.line)
+        return MisfitError(self.why, (*outer, *self.path), hint=self.hint, line=self.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +66,20 @@ class Document:
     value: Any
     kind: type[ReplayproxyError] = CassetteError
 
-    def error(self, misfit: Misfit) -> ReplayproxyError:
+    def error(self, misfit: MisfitError) -> ReplayproxyError:
         """MISFIT as the error to raise: `FILE:LINE: path.in.document: why`."""
         line = misfit.line or line_of(self.data, misfit.path)
-        place = f"{dotted(misfit.path)}: " if misfit.path else ""
+        place = f"{spell(misfit.path)}: " if misfit.path else ""
         return self.kind(f"{self.name}:{line}: {place}{misfit.why}", hint=misfit.hint)
 
 
-def dotted(path: Path) -> str:
-    """PATH as people read it: `interactions[3].request.uri`."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
+@contextlib.contextmanager
+def within(*path: str | int) -> Iterator[None]:
+    """Inside, a MisfitError is told as one below PATH."""
+    try:
+        yield
+    except MisfitError as misfit:
+        raise misfit.under(*path) from None
 
 
 def parse(data: bytes, name: str, *, kind: type[ReplayproxyError] = CassetteError) -> Document:
@@ -89,20 +89,20 @@ def parse(data: bytes, name: str, *, kind: type[ReplayproxyError] = CassetteErro
     empty = Document(name, data, None, kind)
     try:
         return Document(name, data, _Builder(data).build(), kind)
-    except Misfit as misfit:
+    except MisfitError as misfit:
         raise empty.error(misfit) from None
     except yaml.reader.ReaderError as error:
         line = data.count(b"\n", 0, max(error.position, 0)) + 1
-        raise empty.error(Misfit(f"is not YAML text: {error.reason}", line=line)) from None
+        raise empty.error(MisfitError(f"is not YAML text: {error.reason}", line=line)) from None
     except yaml.MarkedYAMLError as error:
         raise empty.error(_of_yaml(error)) from None
 
 
-def _of_yaml(error: yaml.MarkedYAMLError) -> Misfit:
+def _of_yaml(error: yaml.MarkedYAMLError) -> MisfitError:
     mark = error.problem_mark or error.context_mark
     why = ", ".join(part for part in (error.context, error.problem) if part)
     hint = "the file is cut off or was damaged; restore it or record it again"
-    return Misfit(f"is not valid YAML: {why}", line=mark.line + 1 if mark else 1, hint=hint)
+    return MisfitError(f"is not valid YAML: {why}", line=mark.line + 1 if mark else 1, hint=hint)
 
 
 class _Builder:
@@ -118,7 +118,7 @@ class _Builder:
         events = _content(self._parser)
         first = next(events, None)
         if first is None:
-            raise Misfit("is empty", line=1)
+            raise MisfitError("is empty", line=1)
         return self._value(first, events)
 
     def _value(self, event: Any, events: Iterator[Any]) -> Any:
@@ -166,12 +166,12 @@ class _Builder:
 
     def _aliased_value(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
-            raise Misfit(f"the alias *{event.anchor} stands for nothing before it", line=_line(event))
+            raise MisfitError(f"the alias *{event.anchor} stands for nothing before it", line=_line(event))
         value, size = self._anchors[event.anchor]
         self._nodes += size
         self._aliased += size
         if self._aliased > MOST_ALIASED:
-            raise Misfit("its aliases stand for too many values", line=_line(event))
+            raise MisfitError("its aliases stand for too many values", line=_line(event))
         return value
 
 
@@ -190,7 +190,7 @@ def _content(parser: Any) -> Iterator[Any]:
         elif kind is DocumentStartEvent:
             documents += 1
             if documents > 1:
-                raise Misfit("holds a second document", line=_line(event))
+                raise MisfitError("holds a second document", line=_line(event))
 
 
 _VALUES: Final = frozenset(
@@ -201,28 +201,28 @@ _VALUES: Final = frozenset(
 def _key(event: Any, container: dict[str, Any]) -> str:
     """The key in EVENT, always as the text that was written: `on:` is the key "on"."""
     if type(event) is not ScalarEvent or event.tag not in (None, "!", _CORE + "str"):
-        raise Misfit("a key must be text", line=_line(event))
+        raise MisfitError("a key must be text", line=_line(event))
     key = str(event.value)
     if key in container:
-        raise Misfit(f"the key {key!r} stands twice", line=_line(event), hint="remove one of the two")
+        raise MisfitError(f"the key {key!r} stands twice", line=_line(event), hint="remove one of the two")
     return key
 
 
 def _require_plain_collection(event: Any, depth: int) -> None:
     if depth >= DEEPEST:
-        raise Misfit(f"is nested deeper than {DEEPEST} levels", line=_line(event))
+        raise MisfitError(f"is nested deeper than {DEEPEST} levels", line=_line(event))
     if event.tag not in (None, "!", _CORE + "map", _CORE + "seq"):
         raise _refused_tag(event)
 
 
-def _refused_tag(event: Any) -> Misfit:
+def _refused_tag(event: Any) -> MisfitError:
     tag = str(event.tag).replace(_CORE, "!!")
     hint = "only YAML's own types and !!binary are read; nothing in a file is executed"
     if tag.startswith("!ruby/"):
         hint = "a Ruby VCR file? try: replayproxy import FILE -o CASSETTE.yaml"
     elif tag.startswith("!!python/object:vcr.request"):
         hint = "a VCR.py 0 file? try: replayproxy import FILE -o CASSETTE.yaml"
-    return Misfit(f"the tag {tag} is refused", line=_line(event), hint=hint)
+    return MisfitError(f"the tag {tag} is refused", line=_line(event), hint=hint)
 
 
 _INTEGER = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*)")
@@ -280,11 +280,11 @@ def _binary(event: Any) -> bytes:
     try:
         return base64.b64decode("".join(event.value.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise Misfit("!!binary does not hold base64", line=_line(event)) from None
+        raise MisfitError("!!binary does not hold base64", line=_line(event)) from None
 
 
 def line_of(data: bytes, path: Path) -> int:
-    """The line, from 1, on which the value at PATH stands in DATA; of the nearest value around it if it is not there.
+    """The line, from 1, on which the value at PATH stands in DATA, or the nearest value around it.
 
     Reads the text anew, which costs nothing until there is an error to tell.
     """
@@ -296,7 +296,7 @@ def line_of(data: bytes, path: Path) -> int:
                 found = line
                 if len(at) == len(wanted):
                     break
-    except (yaml.YAMLError, Misfit):
+    except (yaml.YAMLError, MisfitError):
         return found
     return found
 

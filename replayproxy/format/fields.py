@@ -1,8 +1,8 @@
 """Header fields: the ordered list of the wire, and the map of name to values that VCR.py reads.
 
-The map holds the values. Where it cannot give the list back (order across names, fields that VCR.py must not see or
-must see otherwise), a second list says the order: a name takes the next value that the map has for it, a pair is a
-field that the map does not hold, or holds for other readers only.
+The map holds the values. Where it cannot give the list back (order across names, fields that VCR.py must not
+see or must see otherwise), a second list says the order: a name takes the next value that the map has for it,
+a pair is a field that the map does not hold, or holds for other readers only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from replayproxy.core.exchange import Headers
-from replayproxy.format.document import Misfit
+from replayproxy.format.document import MisfitError
 from replayproxy.format.writer import Flow
 
 type FieldMap = dict[str, list[str]]
@@ -23,8 +23,8 @@ def to_map(
 ) -> tuple[FieldMap, Flow | None]:
     """HEADERS as map and, where the map does not suffice, order.
 
-    Fields with a name in HIDDEN (lower case) are kept out of the map; those in RESTATED stand there once, with the
-    value given.
+    Fields with a name in HIDDEN (lower case) are kept out of the map; those in RESTATED stand there once,
+    with the value given.
     """
     restated = restated or {}
     fields: FieldMap = {}
@@ -59,7 +59,7 @@ def flattened(fields: FieldMap) -> Headers:
 def from_map(fields: FieldMap, order: list[Any] | None) -> Headers:
     """The fields of the wire. Values of the map that the order does not name follow at the end.
 
-    Raises Misfit where the order names a field that the map has not.
+    Raises MisfitError where the order names a field that the map has not.
     """
     if order is None:
         return flattened(fields)
@@ -74,7 +74,7 @@ def from_map(fields: FieldMap, order: list[Any] | None) -> Headers:
         values = fields.get(item, ())
         if taken[item] >= len(values):
             hint = "put the field back into the map or take its name out here"
-            raise Misfit(f"names {item!r}, of which the map has only {len(values)}", (at,), hint=hint)
+            raise MisfitError(f"names {item!r}, of which the map has only {len(values)}", (at,), hint=hint)
         headers.append((item, values[taken[item]]))
         taken[item] += 1
     for name, values in fields.items():

@@ -1,4 +1,4 @@
-"""Text of a cassette file to the model: ours, or one that VCR.py wrote. Anything else is named and refused."""
+"""Text of a cassette file to the model: ours, or VCR.py's. Anything else is named and refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from replayproxy.core.exchange import Cassette
 from replayproxy.format import origins, vcr
-from replayproxy.format.document import Misfit, parse
+from replayproxy.format.document import MisfitError, parse
 from replayproxy.format.reading import cassette_of
 from replayproxy.format.table import CASSETTE, FORMAT
 
@@ -34,7 +34,7 @@ def read(data: bytes, name: str) -> Read:
     document = parse(data, name)
     try:
         return _read(document.value)
-    except Misfit as misfit:
+    except MisfitError as misfit:
         raise document.error(misfit) from None
 
 
@@ -42,7 +42,7 @@ def _read(value: Any) -> Read:
     if tool := origins.tool_of(value):
         raise _other(tool)
     if not isinstance(value, dict):
-        raise Misfit("is not a cassette: a cassette is a mapping with `version` and `interactions`")
+        raise MisfitError("is not a cassette: a cassette is a mapping with `version` and `interactions`")
     if "replayproxy" not in value:
         _require_nothing_of_ours(value)
         cassette, warnings = vcr.cassette_of(value)
@@ -52,8 +52,8 @@ def _read(value: Any) -> Read:
     return Read(cassette_of(value))
 
 
-def _other(tool: str) -> Misfit:
-    return Misfit(
+def _other(tool: str) -> MisfitError:
+    return MisfitError(
         f"is a file of {tool}, not a cassette", hint="convert it: replayproxy import FILE -o CASSETTE.yaml"
     )
 
@@ -62,15 +62,17 @@ def _require_known_format(head: Any) -> None:
     number = head.get("format") if isinstance(head, dict) else None
     if isinstance(number, int) and number > FORMAT:
         hint = "upgrade replayproxy to read it"
-        raise Misfit(f"is {number}; this version reads up to {FORMAT}", ("replayproxy", "format"), hint=hint)
+        raise MisfitError(
+            f"is {number}; this version reads up to {FORMAT}", ("replayproxy", "format"), hint=hint
+        )
 
 
 def _require_nothing_of_ours(value: Mapping[str, Any]) -> None:
-    """`replayproxy` is the last key of a file of ours, so a file that was cut off has interactions of ours without."""
+    """Refuse what was cut off: `replayproxy` is the last key of a file of ours, and in its interactions."""
     interactions = value.get("interactions")
     if isinstance(interactions, list):
         for at, interaction in enumerate(interactions):
             if isinstance(interaction, dict) and "replayproxy" in interaction:
                 why = "is an interaction of replayproxy, but the file has no `replayproxy` at its end"
                 hint = "the file was cut off; restore it or record it again"
-                raise Misfit(why, ("interactions", at), hint=hint)
+                raise MisfitError(why, ("interactions", at), hint=hint)

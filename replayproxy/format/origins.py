@@ -1,4 +1,4 @@
-"""Whose file is this: what tells other tools' recordings from a cassette, so that an error can name the tool."""
+"""Whose file is this: what tells other tools' recordings from a cassette, so that errors can name them."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from replayproxy.core.errors import RightsError
@@ -25,13 +25,13 @@ from replayproxy.core.exchange import (
 from replayproxy.core.rights import Tag
 from replayproxy.format import fields, times
 from replayproxy.format.bodies import body_of
-from replayproxy.format.document import Misfit
+from replayproxy.format.document import MisfitError, within
 
 _NOTHING: Mapping[str, Any] = {}
 
 
 def cassette_of(value: Mapping[str, Any]) -> Cassette:
-    """The cassette that VALUE holds; raises Misfit for what the table cannot say (a time, a URL, a tag)."""
+    """The cassette that VALUE holds; raises MisfitError for a bad time, URL or tag."""
     head = value["replayproxy"]
     signature = head.get("signature")
     return Cassette(
@@ -52,13 +52,11 @@ def _interactions(values: list[Any]) -> tuple[Interaction, ...]:
     found: list[Interaction] = []
     places: dict[str, int] = {}
     for at, value in enumerate(values):
-        try:
+        with within("interactions", at):
             interaction = _interaction(value, at)
-        except Misfit as misfit:
-            raise misfit.under("interactions", at) from None
         if (first := places.setdefault(interaction.id, at)) != at:
             why = f"is the id of interactions[{first}] too"
-            raise Misfit(
+            raise MisfitError(
                 why, ("interactions", at, "replayproxy", "id"), hint="give a copied interaction its own id"
             )
         found.append(interaction)
@@ -90,7 +88,8 @@ def _interaction(value: Mapping[str, Any], at: int) -> Interaction:
 
 
 def _request(value: Mapping[str, Any], more: Mapping[str, Any]) -> Request:
-    origin, target = at(lambda: located(value["uri"]), "request", "uri")
+    with within("request", "uri"):
+        origin, target = located(value["uri"])
     return Request(
         method=value["method"],
         origin=origin,
@@ -103,11 +102,11 @@ def _request(value: Mapping[str, Any], more: Mapping[str, Any]) -> Request:
 
 
 def located(uri: str) -> tuple[Origin, str]:
-    """Origin and target of URI; raises Misfit where there is none."""
+    """Origin and target of URI; raises MisfitError where there is none."""
     try:
         return split_url(uri)
     except ValueError as error:
-        raise Misfit(str(error)) from None
+        raise MisfitError(str(error)) from None
 
 
 def _response(value: Mapping[str, Any], more: Mapping[str, Any]) -> Response:
@@ -140,7 +139,8 @@ def _interim(value: Mapping[str, Any]) -> Interim:
 
 
 def _fields(value: Mapping[str, Any], more: Mapping[str, Any], side: str) -> tuple[tuple[str, str], ...]:
-    return at(lambda: fields.from_map(value["headers"], more.get("headers")), "replayproxy", side, "headers")
+    with within("replayproxy", side, "headers"):
+        return fields.from_map(value["headers"], more.get("headers"))
 
 
 def _pairs(rows: Any) -> tuple[tuple[str, str], ...]:
@@ -148,14 +148,15 @@ def _pairs(rows: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _time(value: Mapping[str, Any], key: str, *path: str) -> int:
-    return at(lambda: times.from_text(value[key]), *path, key) if key in value else 0
+    with within(*path, key):
+        return times.from_text(value[key]) if key in value else 0
 
 
 def _tag(value: Any, *path: str) -> Tag:
     try:
         return Tag.from_dict(value, "rights")
     except RightsError as error:
-        raise Misfit(error.what, (*path, "rights"), hint=error.hint) from None
+        raise MisfitError(error.what, (*path, "rights"), hint=error.hint) from None
 
 
 def _extensions(*places: Mapping[str, Any]) -> tuple[tuple[str, object], ...]:
@@ -164,11 +165,3 @@ def _extensions(*places: Mapping[str, Any]) -> tuple[tuple[str, object], ...]:
         *((key, value) for key, value in outer.items() if key.startswith("x-")),
         *((f"replayproxy.{key}", value) for key, value in inner.items() if key.startswith("x-")),
     )
-
-
-def at[T](read: Callable[[], T], *path: str | int) -> T:
-    """What READ gives; a Misfit in it is told as one at PATH."""
-    try:
-        return read()
-    except Misfit as misfit:
-        raise misfit.under(*path) from None

@@ -1,6 +1,7 @@
 """A small language of shapes: one table says what a file holds, checks it, and prints the JSON schema.
 
-A shape's `check` raises `Misfit` with the path below the value; its `schema` is the same rule as JSON schema.
+A shape's `check` raises `MisfitError` with the path below the value; its `schema` is the same rule as JSON
+schema.
 """
 
 from __future__ import annotations
@@ -8,18 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Protocol
 
-from replayproxy.format.document import Misfit
+from replayproxy.core.shape import EXTENSION, nearest
+from replayproxy.format.document import MisfitError
 
 
 class Shape(Protocol):
     """What a value must be."""
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE fits."""
+        """Raise MisfitError unless VALUE fits."""
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the values that fit."""
@@ -40,16 +41,16 @@ def kind(value: Any) -> str:
     return "empty" if value is None else names[type(value)]
 
 
-def _must_be(what: str, value: Any) -> Misfit:
+def _must_be(what: str, value: Any) -> MisfitError:
     quote = isinstance(value, bool | int | float) and "text" in what
     shown = f" ({value})" if isinstance(value, bool | int | float) else ""
     hint = "put it in quotes" if quote else ""
-    return Misfit(f"must be {what}, not {kind(value)}{shown}", hint=hint)
+    return MisfitError(f"must be {what}, not {kind(value)}{shown}", hint=hint)
 
 
 @dataclass(frozen=True)
 class Text:
-    """Text; `pattern` must match all of it, and `what` says so in words. `latin` text stands for octets of the wire."""
+    """Text; `pattern` must match all of it, `what` says so in words; `latin` text stands for octets."""
 
     pattern: str = ""
     what: str = "text"
@@ -60,13 +61,13 @@ class Text:
         return re.compile(self.pattern)
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE is such text."""
+        """Raise MisfitError unless VALUE is such text."""
         if type(value) is not str:
             raise _must_be(self.what, value)
         if self.pattern and not self._match.fullmatch(value):
-            raise Misfit(f"must be {self.what}")
+            raise MisfitError(f"must be {self.what}")
         if self.latin and not value.isascii() and max(value) > "\xff":
-            raise Misfit("holds a character that no octet stands for (above U+00FF)")
+            raise MisfitError("holds a character that no octet stands for (above U+00FF)")
 
     def schema(self) -> dict[str, Any]:
         """`type: string` and the pattern."""
@@ -82,12 +83,12 @@ class Integer:
     most: int | None = None
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE is such a number."""
+        """Raise MisfitError unless VALUE is such a number."""
         if type(value) is not int:
             raise _must_be("a whole number", value)
         if value < self.least or (self.most is not None and value > self.most):
             upto = f" to {self.most}" if self.most is not None else " up"
-            raise Misfit(f"must be a number from {self.least}{upto}, not {value}")
+            raise MisfitError(f"must be a number from {self.least}{upto}, not {value}")
 
     def schema(self) -> dict[str, Any]:
         """`type: integer` and the bounds."""
@@ -100,7 +101,7 @@ class Flag:
     """true or false."""
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE is a boolean."""
+        """Raise MisfitError unless VALUE is a boolean."""
         if type(value) is not bool:
             raise _must_be("true or false", value)
 
@@ -116,9 +117,9 @@ class OneOf:
     values: tuple[str | int, ...]
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE is among them, with the same type."""
+        """Raise MisfitError unless VALUE is among them, with the same type."""
         if not any(type(value) is type(known) and value == known for known in self.values):
-            raise Misfit(f"must be {' or '.join(map(str, self.values))}, not {value!r:.60}")
+            raise MisfitError(f"must be {' or '.join(map(str, self.values))}, not {value!r:.60}")
 
     def schema(self) -> dict[str, Any]:
         """`enum`."""
@@ -132,7 +133,7 @@ class Octets:
     optional: bool = False
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE can be a body."""
+        """Raise MisfitError unless VALUE can be a body."""
         if type(value) not in (str, bytes) and not (self.optional and value is None):
             raise _must_be("text or !!binary", value)
 
@@ -149,18 +150,19 @@ class Items:
     least: int = 0
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE is a list of such items."""
+        """Raise MisfitError unless VALUE is a list of such items."""
         if not isinstance(value, list):
             raise _must_be("a list", value)
         if len(value) < self.least:
-            raise Misfit(f"must hold at least {self.least}")
+            raise MisfitError(f"must hold at least {self.least}")
         check = self.of.check
-        at = 0
+        done = 0
         try:
-            for at, item in enumerate(value):
+            for item in value:
                 check(item)
-        except Misfit as misfit:
-            raise misfit.under(at) from None
+                done += 1
+        except MisfitError as misfit:
+            raise misfit.under(done) from None
 
     def schema(self) -> dict[str, Any]:
         """`type: array`."""
@@ -176,18 +178,18 @@ class Row:
     least: int
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE is such a row."""
+        """Raise MisfitError unless VALUE is such a row."""
         if not isinstance(value, list):
             raise _must_be("a list", value)
         if not self.least <= len(value) <= len(self.shapes):
-            raise Misfit(
+            raise MisfitError(
                 f"must hold {self.least} items"
                 + (f" to {len(self.shapes)}" * (self.least < len(self.shapes)))
             )
         for at, (shape, item) in enumerate(zip(self.shapes, value, strict=False)):
             try:
                 shape.check(item)
-            except Misfit as misfit:
+            except MisfitError as misfit:
                 raise misfit.under(at) from None
 
     def schema(self) -> dict[str, Any]:
@@ -204,7 +206,7 @@ class Either:
     leaf: Shape
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE fits the one of the two that it can be meant for."""
+        """Raise MisfitError unless VALUE fits the one of the two that it can be meant for."""
         (self.structure if isinstance(value, list | dict) else self.leaf).check(value)
 
     def schema(self) -> dict[str, Any]:
@@ -219,16 +221,15 @@ class Entries:
     of: Shape
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE is such a mapping."""
+        """Raise MisfitError unless VALUE is such a mapping."""
         if type(value) is not dict:
             raise _must_be("a mapping", value)
         check = self.of.check
-        key = ""
-        try:
-            for key, item in value.items():
+        for key, item in value.items():
+            try:
                 check(item)
-        except Misfit as misfit:
-            raise misfit.under(key) from None
+            except MisfitError as misfit:
+                raise misfit.under(key) from None
 
     def schema(self) -> dict[str, Any]:
         """`additionalProperties`."""
@@ -269,7 +270,7 @@ class Record:
         object.__setattr__(self, "required", required)
 
     def check(self, value: Any) -> None:
-        """Raise Misfit unless VALUE has the required keys, no unknown one, and fitting values."""
+        """Raise MisfitError unless VALUE has the required keys, no unknown one, and fitting values."""
         if type(value) is not dict:
             raise _must_be("a mapping", value)
         keys = self.keys
@@ -278,20 +279,19 @@ class Record:
             for name, item in value.items():
                 if name in keys:
                     keys[name].shape.check(item)
-                elif not (self.open and name.startswith("x-")):
+                elif not (self.open and name.startswith(EXTENSION)):
                     raise self._unknown(name)
-        except Misfit as misfit:
+        except MisfitError as misfit:
             raise misfit.under(name) from None
         for name in self.required:
             if name not in value:
-                raise Misfit(
+                raise MisfitError(
                     f"the key {name!r} is missing", hint="the file is cut off or was edited; restore it"
                 )
 
-    def _unknown(self, name: str) -> Misfit:
-        near = get_close_matches(name, self.keys, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(self.keys)}"
-        return Misfit("unknown key", hint=hint + ("; keys of your own start with x-" if self.open else ""))
+    def _unknown(self, name: str) -> MisfitError:
+        own = f"; keys of your own start with {EXTENSION}" if self.open else ""
+        return MisfitError("unknown key", hint=nearest(name, self.keys) + own)
 
     def schema(self) -> dict[str, Any]:
         """`properties`, closed but for `x-` keys."""
@@ -299,6 +299,6 @@ class Record:
             name: {**key.shape.schema(), **({"description": key.says} if key.says else {})}
             for name, key in self.keys.items()
         }
-        own = {"patternProperties": {"^x-": {}}} if self.open else {}
+        own: dict[str, Any] = {"patternProperties": {"^x-": {}}} if self.open else {}
         required = {"required": list(self.required)} if self.required else {}
         return {"type": "object", "properties": properties, **own, **required, "additionalProperties": False}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from replayproxy.format.document import Misfit
+from replayproxy.format.document import MisfitError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -16,8 +16,8 @@ def to_text(microseconds: int) -> str:
 
 
 def from_text(text: str) -> int:
-    """The inverse of `to_text`; raises Misfit for a day or an hour that does not exist."""
+    """The inverse of `to_text`; raises MisfitError for a day or an hour that does not exist."""
     try:
         return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)
     except ValueError as error:
-        raise Misfit(f"is not a time: {error}") from None
+        raise MisfitError(f"is not a time: {error}") from None

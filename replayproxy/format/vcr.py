@@ -1,7 +1,7 @@
 """Cassettes that VCR.py wrote (its format 1), to the model.
 
-VCR.py decodes some bodies and not others, keeps the field that says so or drops it, and writes text wherever the
-octets happen to be UTF-8. What a body is, is therefore told from its octets, not from its fields.
+VCR.py decodes some bodies and not others, keeps the field that says so or drops it, and writes text wherever
+the octets happen to be UTF-8. What a body is, is therefore told from its octets, not from its fields.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 from replayproxy.core import coding
 from replayproxy.core.exchange import (
     Cassette,
+    Coding,
     Headers,
     Interaction,
     Request,
@@ -20,8 +21,8 @@ from replayproxy.core.exchange import (
     interaction_id,
 )
 from replayproxy.format.bodies import body_of
-from replayproxy.format.document import Misfit
-from replayproxy.format.reading import at, located
+from replayproxy.format.document import MisfitError, within
+from replayproxy.format.reading import located
 from replayproxy.format.shape import Integer, Octets, Text
 
 _MAGIC: Final = {
@@ -31,23 +32,27 @@ _MAGIC: Final = {
     "deflate": (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"),
 }
 _TOOL: Final = "VCR.py"
+_TEXT: Final = Text()
+_OCTETS: Final = Octets(optional=True)
+_STATUS: Final = Integer(100, 999)
 
 
 def cassette_of(value: Mapping[str, Any]) -> tuple[Cassette, tuple[str, ...]]:
-    """The cassette, and what its reader should be told; raises Misfit where VALUE is no VCR.py cassette."""
+    """The cassette, and what its reader should be told; raises MisfitError where VALUE is none."""
     if "interactions" not in value:
-        raise Misfit("is not a cassette: the key 'interactions' is missing")
+        raise MisfitError("is not a cassette: the key 'interactions' is missing")
     if value.get("version") != 1:
         hint = "VCR.py's format 1 is read; for others: replayproxy import FILE -o CASSETTE.yaml"
-        raise Misfit(
+        raise MisfitError(
             f"is {value.get('version')!r}, which is not a version of VCR.py's format", ("version",), hint=hint
         )
     if not isinstance(value["interactions"], list):
-        raise Misfit("must be a list", ("interactions",))
+        raise MisfitError("must be a list", ("interactions",))
     told: list[str] = []
     found = []
-    for position, item in enumerate(value["interactions"]):
-        found.append(at(lambda i=item, n=position: _interaction(i, n, told), "interactions", position))  # type: ignore[misc]
+    for order, item in enumerate(value["interactions"]):
+        with within("interactions", order):
+            found.append(_interaction(item, order, told))
     extensions = _kept(value, ("version", "interactions"), "", told)
     return Cassette(name="", interactions=tuple(found), foreign=_TOOL, extensions=extensions), tuple(told)
 
@@ -63,13 +68,17 @@ def _kept(
 
 def _interaction(value: Any, order: int, told: list[str]) -> Interaction:
     _require_mapping(value)
-    request = at(lambda: _request(_part(value, "request")), "request")
+    sent = _part(value, "request")
+    with within("request"):
+        request = _request(sent)
     place = f"interactions[{order}]."
-    response = at(lambda: _response(_part(value, "response"), request.method, place, told), "response")
+    answered = _part(value, "response")
+    with within("response"):
+        response = _response(answered, request.method, place, told)
     extensions = (
         *_kept(value, ("request", "response"), place, told),
-        *_kept(value["request"], ("method", "uri", "body", "headers"), f"{place}request.", told),
-        *_kept(value["response"], ("status", "headers", "body"), f"{place}response.", told),
+        *_kept(sent, ("method", "uri", "body", "headers"), f"{place}request.", told),
+        *_kept(answered, ("status", "headers", "body"), f"{place}response.", told),
     )
     kept = tuple((name.removeprefix(place), item) for name, item in extensions)
     return Interaction(
@@ -79,43 +88,54 @@ def _interaction(value: Any, order: int, told: list[str]) -> Interaction:
 
 def _require_mapping(value: Any) -> None:
     if not isinstance(value, dict):
-        raise Misfit("must be a mapping")
+        raise MisfitError("must be a mapping")
 
 
 def _part(value: Mapping[str, Any], key: str) -> dict[str, Any]:
-    if key not in value:
-        raise Misfit("is missing", hint="the file is cut off or was edited; restore it")
-    _require_mapping(value[key])
+    with within(key):
+        if key not in value:
+            raise MisfitError("is missing", hint="the file is cut off or was edited; restore it")
+        _require_mapping(value[key])
     return dict(value[key])
 
 
 def _text(value: Mapping[str, Any], key: str) -> str:
-    at(lambda: Text().check(value.get(key)), key)
+    with within(key):
+        _TEXT.check(value.get(key))
     return str(value[key])
 
 
 def _request(value: Mapping[str, Any]) -> Request:
-    origin, target = at(lambda: located(_text(value, "uri")), "uri")
-    at(lambda: Octets(optional=True).check(value.get("body")), "body")
+    uri = _text(value, "uri")
+    with within("uri"):
+        origin, target = located(uri)
     return Request(
         method=_text(value, "method"),
         origin=origin,
         target=_octets(target),
-        headers=at(lambda: _headers(value.get("headers")), "headers"),
-        body=body_of(value.get("body")),
+        headers=_headers(value),
+        body=_body(value, "body"),
     )
 
 
-def _headers(value: Any) -> Headers:
+def _body(value: Mapping[str, Any], key: str) -> bytes:
+    with within(key):
+        _OCTETS.check(value.get(key))
+    body = body_of(value.get(key))
+    assert isinstance(body, bytes)  # VCR.py knows no files of bodies
+    return body
+
+
+def _headers(value: Mapping[str, Any]) -> Headers:
     """Fields from a map of name to text or texts; text beyond Latin-1 is taken as the octets of its UTF-8."""
-    if value is None:
+    if value.get("headers") is None:
         return ()
-    _require_mapping(value)
     headers: list[tuple[str, str]] = []
-    for name, values in value.items():
+    for name, values in _part(value, "headers").items():
         for item in values if isinstance(values, list) else [values]:
             text = item.decode("latin-1") if isinstance(item, bytes) else item
-            at(lambda text=text: Text().check(text), name)  # type: ignore[misc]
+            with within("headers", name):
+                _TEXT.check(text)
             headers.append((_octets(name), _octets(text)))
     return tuple(headers)
 
@@ -125,20 +145,20 @@ def _octets(text: str) -> str:
 
 
 def _response(value: Mapping[str, Any], method: str, place: str, told: list[str]) -> Response:
-    status = at(lambda: _part(value, "status"), "status")
-    at(lambda: Integer(100, 999).check(status.get("code")), "status", "code")
-    headers = at(lambda: _headers(value.get("headers")), "headers")
-    content = at(lambda: _part(value, "body"), "body")
-    at(lambda: Octets(optional=True).check(content.get("string")), "body", "string")
-    body = body_of(content.get("string"))
-    assert isinstance(body, bytes)
-    headers, body, held = _undone(headers, body, place, told)
+    status = _part(value, "status")
+    with within("status", "code"):
+        _STATUS.check(status.get("code"))
+    content = _part(value, "body")
+    with within("body"):
+        stored = _body(content, "string")
+    headers, body, held = _undone(_headers(value), stored, place, told)
     framing: Literal["length", "chunked"] = "length"
     if (header(headers, "transfer-encoding") or "").lower() == "chunked":
         framing = "chunked"
     elif held is None and method != "HEAD" and status["code"] != 304:
         headers = _restated(headers, len(body))
-    reason = _text(status, "message") if status.get("message") is not None else ""
+    with within("status"):
+        reason = _text(status, "message") if status.get("message") is not None else ""
     return Response(
         status=status["code"],
         reason=_octets(reason),
@@ -151,8 +171,8 @@ def _response(value: Mapping[str, Any], method: str, place: str, told: list[str]
 
 def _undone(
     headers: Headers, body: bytes, place: str, told: list[str]
-) -> tuple[Headers, bytes, coding.Coding | None]:
-    """The body without content coding. Where the field is left over from a body that is decoded already, it goes."""
+) -> tuple[Headers, bytes, Coding | None]:
+    """The body without content coding; a field that is left over from a body decoded already goes."""
     claimed = header(headers, "content-encoding")
     if claimed is None or not body:
         return headers, body, None

@@ -1,7 +1,7 @@
 """Plain values to YAML text: the same value always gives the same octets, and readable ones.
 
-Written by hand rather than by libyaml's emitter, which escapes every character beyond U+FFFF and folds and quotes as
-its version pleases. Tests hold every form against libyaml's and PyYAML's own loaders.
+Written by hand rather than by libyaml's emitter, which escapes every character beyond U+FFFF and folds and
+quotes as its version pleases. Tests hold every form against libyaml's and PyYAML's own loaders.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LONGEST_KEY: Final = 120  # libyaml takes up to 1,024 characters for a key that
 
 
 def write(value: dict[str, Any]) -> bytes:
-    """VALUE as a YAML document in UTF-8; dict, list, Flow, str, int, float, bool, None and bytes may occur in it.
+    """VALUE as a YAML document in UTF-8, of dict, list, Flow, str, int, float, bool, None and bytes.
 
     Raises ValueError for text with half a surrogate pair, which no UTF-8 file can hold.
     """
@@ -73,7 +73,7 @@ def _item(head: str, item: Any, indent: str) -> Iterator[str]:
 
 
 def _is_literal(text: str) -> bool:
-    """Whether TEXT can stand as lines: several, none of which ends in white space or starts the block with it."""
+    """Whether TEXT can stand as lines: several, none ending, the first not starting in white space."""
     return (
         "\n" in text
         and text[0] not in " \t\n"

@@ -28,7 +28,7 @@ from replayproxy.format.writer import Flow, write
 
 @dataclass(frozen=True, slots=True)
 class Dumped:
-    """A cassette as it is stored: the text of the file, and by SHA-256 the octets that belong into NAME.blobs/.
+    """A cassette as it is stored: the file's text, and by SHA-256 the octets that belong into NAME.blobs/.
 
     `blobs` holds the bodies that were in memory; `referenced` names every blob of the cassette.
     """
@@ -55,7 +55,7 @@ def dump_interaction(interaction: Interaction, bodies: BodyStore) -> dict[str, A
 
 
 def digest_of(cassette: Cassette) -> str:
-    """SHA-256, in hex, over all that a cassette file says, save its digest and signature; blobs by their SHA-256.
+    """SHA-256, in hex, over all that a cassette says, save digest and signature; blobs by their SHA-256.
 
     Neither the spelling of the YAML nor the order of its keys counts.
     """
@@ -125,7 +125,7 @@ def _present(**values: Any) -> dict[str, Any]:
 
 
 def _extensions(extensions: Iterable[tuple[str, object]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Keys of others, beside `replayproxy` and in it; those of foreign files get the `x-` that ours must have."""
+    """Keys of others, beside `replayproxy` and in it; those of foreign files get the `x-` they need here."""
     outer: dict[str, Any] = {}
     inner: dict[str, Any] = {}
     for name, value in extensions:
@@ -163,7 +163,7 @@ def _interaction(interaction: Interaction, bodies: BodyStore) -> dict[str, Any]:
 def _request(request: Request, bodies: BodyStore) -> tuple[dict[str, Any], dict[str, Any]]:
     body = bodies.value(request.body)
     mapped, order = fields.to_map(request.headers)
-    # VCR.py passes these keys to its Request by name, so one that it does not know makes it fail, by our name.
+    # VCR.py passes these keys to its Request by name: one that it does not know makes it fail, by our name.
     elsewhere = {"replayproxy": blob_value(body)} if isinstance(body, Blob) else {}
     uri, target = _uri(request)
     value = {

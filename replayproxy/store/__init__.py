@@ -1,4 +1,4 @@
-"""Cassettes as files: reading and finding them, writing them whole or not at all, and the log of a running record."""
+"""Cassettes as files: read, found, written whole or not at all, and the log of a running record."""
 
 from replayproxy.store.blobs import Blobs
 from replayproxy.store.cassettes import Damage, Found, Loaded, check, find, read, write

@@ -1,4 +1,4 @@
-"""Large bodies in files named by the SHA-256 of their octets: nothing leads out of the folder, nothing is trusted."""
+"""Large bodies in files named by their SHA-256: nothing leads out of the folder, nothing is trusted."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from replayproxy.core.errors import CassetteError, IntegrityError
 from replayproxy.core.exchange import Blob, Body
@@ -21,7 +22,8 @@ _RESTORE: Final = "restore the folder from where the cassette came from, or reco
 class Blobs:
     """The bodies of the cassette NAME, looked for in FOLDERS in turn.
 
-    A file's SHA-256 is checked the first time it is read. Symbolic links are refused, for files and for folders.
+    A file's SHA-256 is checked the first time it is read. Symbolic links are refused, for files and for
+    folders.
     """
 
     def __init__(self, name: str, folders: Iterable[Path]) -> None:
@@ -75,7 +77,7 @@ class Blobs:
 
 
 def _status(folder: Path, path: Path) -> os.stat_result | None:
-    """What PATH is, without following links; None where it or its FOLDER is not there (or FOLDER is a link)."""
+    """What PATH is, without following links; None where it is not there or FOLDER is no folder."""
     try:
         if not stat.S_ISDIR(folder.lstat().st_mode):
             return None
@@ -84,7 +86,7 @@ def _status(folder: Path, path: Path) -> os.stat_result | None:
         return None
 
 
-def _open(path: Path) -> BinaryIO:
+def _open(path: Path) -> BufferedReader:
     return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
 
 

@@ -140,7 +140,7 @@ def _beneath(folder: Path, notes: list[str]) -> Iterator[Path]:
 
 
 def _not_a_cassette(path: Path) -> str:
-    """Why PATH is certainly no cassette, or "". A file in doubt is not passed over: reading it tells what is wrong."""
+    """Why PATH is certainly no cassette, or "". One in doubt is not passed over: reading it tells why."""
     if path.name in _SKIPPED:
         return "it is configuration"
     if path.name.endswith(_SKIPPED_ENDINGS):
@@ -176,7 +176,7 @@ def check(loaded: Loaded) -> tuple[Damage, ...]:
 
 
 def write(path: Path, cassette: Cassette, blobs: Mapping[str, BlobSource] | None = None) -> None:
-    """Make PATH hold CASSETTE: body files first, then the text at once, then what is no longer referred to goes.
+    """Make PATH hold CASSETTE: body files first, then the text at once; what nothing refers to then goes.
 
     BLOBS gives by SHA-256 those bodies that are neither in memory nor in the cassette's folder yet. Raises
     OperationError; the old cassette is then still there and whole.

@@ -18,7 +18,7 @@ from replayproxy.store.names import lock_file
 
 
 class Lock:
-    """A lock that is held. `release` (or leaving a `with`) removes its file; a second release does nothing."""
+    """A lock that is held, until `release` or the end of its `with`; releasing twice does nothing."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path

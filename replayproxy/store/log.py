@@ -1,9 +1,8 @@
-"""The log of a running record: append-only, each entry with its length and SHA-256, so that a torn one is known.
+"""The log of a running record: append-only, each entry with length and SHA-256, so that a torn one shows.
 
-    replayproxy-recording LENGTH SHA256   {"format": 1, "mode": …, "base": SHA-256 of the file there was, or ""}
-    head LENGTH SHA256                    a cassette without interactions: its name, rights, salt, …
-    interaction LENGTH SHA256             a cassette with one interaction, as format writes it
-    …
+    replayproxy-recording LENGTH SHA256   {"format": 1, "mode": …, "base": SHA-256 of the file there was, or
+    ""} head LENGTH SHA256                    a cassette without interactions: its name, rights, salt, …
+    interaction LENGTH SHA256             a cassette with one interaction, as format writes it …
 
 An entry that write(2) took survives the death of its process; `flush` makes it survive that of the machine.
 """
@@ -32,7 +31,7 @@ _FORMAT: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the log is for: the mode of the recording, and the SHA-256 of the cassette that it found ("" for none)."""
+    """The mode of the recording, and the SHA-256 of the cassette that it found ("" for none)."""
 
     mode: OnExisting
     base: str
@@ -94,7 +93,7 @@ class LogWriter:
 
 
 def read_log(path: Path) -> Content | None:
-    """The log at PATH up to its first entry that is not whole; None where not even its head is (nothing was recorded).
+    """The log at PATH up to its first entry that is not whole; None where not even its head is.
 
     Raises OperationError for a log that a newer version wrote.
     """

@@ -58,10 +58,10 @@ def temporary_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
-def check_target(path: Path, on_existing: OnExisting | None = None) -> None:
+def check_target(path: Path, on_existing: OnExisting | None = None, *, told: str = "") -> None:
     """Raise UsageError unless a cassette can be recorded to PATH; touches nothing.
 
-    With ON_EXISTING `fail` an existing file is refused too.
+    With ON_EXISTING `fail` an existing file is refused too; TOLD says how it came there, if it may surprise.
     """
     if path.suffix != SUFFIX or not stem(path):
         raise UsageError(f"{path} is not a cassette name", hint="end it in .yaml")
@@ -79,11 +79,10 @@ def check_target(path: Path, on_existing: OnExisting | None = None) -> None:
     if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise UsageError(f"cannot write {path}: no permission", hint="choose a folder that you may write to")
     if on_existing == "fail" and os.path.lexists(path):
-        raise exists(path)
+        raise _exists(path, told)
 
 
-def exists(path: Path, told: str = "") -> UsageError:
-    """The error for a cassette that must not be there; TOLD says how it came there, if that may surprise."""
+def _exists(path: Path, told: str) -> UsageError:
     hint = "choose another name, or say what to do with it: --on-existing append, replace or new"
     return UsageError(f"{path} exists already{f' ({told})' if told else ''}", hint=hint)
 

@@ -1,4 +1,4 @@
-"""A running record: every finished interaction is on disk before the next, and the cassette is written at the end."""
+"""A running record: every finished interaction is on disk at once, the cassette at the end."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from replayproxy.format.bodies import BodyStore
 from replayproxy.store import cassettes, recovery
 from replayproxy.store.files import replace_file, told, write_all
 from replayproxy.store.locking import Lock, lock
-from replayproxy.store.log import Header, LogWriter
-from replayproxy.store.names import OnExisting, check_target, exists, incomplete_path, recording_folder
+from replayproxy.store.log import Header, LogWriter, read_log
+from replayproxy.store.names import OnExisting, check_target, incomplete_path, recording_folder
 from replayproxy.store.recovery import BLOBS, LOG, Sign
 
 
 class Recording:
     """Recording to one cassette, which no one else can record to meanwhile. Start it with `Recording.start`.
 
-    `existing` is the cassette that is added to (None if there is none, or it is to be replaced), `first_order` the
-    order of the first new interaction, `salt` what placeholders must be made from, and `notes` what a person should
-    be told. `finish` or `abandon` ends it; whatever is appended before is never lost.
+    `existing` is the cassette that is added to (None if there is none, or it is to be replaced),
+    `first_order` the order of the first new interaction, `salt` what placeholders must be made from, and
+    `notes` what a person should be told. `finish` or `abandon` ends it; whatever is appended before is never
+    lost.
     """
 
     def __init__(
@@ -61,16 +62,15 @@ class Recording:
     ) -> Self:
         """Begin recording to PATH a cassette like HEAD (which has no interactions).
 
-        What a killed recorder has left there is recovered first. Raises UsageError for a name that cannot be written,
-        or that exists where ON_EXISTING is `fail`; OperationError where another recorder is at work; CassetteError
-        where the cassette to add to cannot be read.
+        What a killed recorder has left there is recovered first. Raises UsageError for a name that cannot be
+        written, or that exists where ON_EXISTING is `fail`; OperationError where another recorder is at work;
+        CassetteError where the cassette to add to cannot be read.
         """
         check_target(path, None if recording_folder(path).exists() else on_existing)
         held = lock(path)
         try:
-            note = recovery.recover_locked(path, held, sign)
-            if on_existing == "fail" and os.path.lexists(path):
-                raise exists(path, note)
+            note = recovery.recover_locked(path, sign)
+            check_target(path, on_existing, told=note)
             adds = on_existing in ("append", "new") and path.exists()
             return cls(path, on_existing, head, cassettes.read(path) if adds else None, held, note)
         except BaseException:
@@ -78,8 +78,10 @@ class Recording:
             raise
 
     def append(self, interaction: Interaction) -> None:
-        """Keep INTERACTION: on return no kill can take it back. Raises OperationError if it could not be written;
-        everything before is kept, and `finish` still works."""
+        """Keep INTERACTION: on return no kill can take it back.
+
+        Raises OperationError if it could not be written; everything before is kept, and `finish` still works.
+        """
         self._log.append(self._with_blobs(interaction))
         self.recorded += 1
 
@@ -93,7 +95,7 @@ class Recording:
 
     def finish(self, sign: Sign | None = None) -> Path:
         """Write the cassette, interactions by order, and end the recording; gives its path."""
-        return self._end(self.path, self.existing and self.existing.cassette, sign)
+        return self._end(self.path, self.existing.cassette if self.existing else None, sign)
 
     def abandon(self, sign: Sign | None = None) -> Path | None:
         """End the recording without touching the cassette; what was recorded goes to NAME.incomplete.yaml.
@@ -107,7 +109,7 @@ class Recording:
 
     def _end(self, target: Path, base: Cassette | None, sign: Sign | None) -> Path:
         self._log.flush()
-        content = recovery.read_log(self._folder / LOG)
+        content = read_log(self._folder / LOG)
         assert content is not None  # `start` has written the head
         recovery.store(target, recovery.merged(base, content), self._folder, sign)
         self._close()

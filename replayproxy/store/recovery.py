@@ -13,7 +13,7 @@ from replayproxy.core.exchange import Cassette, Interaction, Signature, interact
 from replayproxy.store import cassettes
 from replayproxy.store.blobs import Blobs
 from replayproxy.store.files import told
-from replayproxy.store.locking import Lock, lock
+from replayproxy.store.locking import lock
 from replayproxy.store.log import Content, read_log
 from replayproxy.store.names import blobs_folder, incomplete_path, recording_folder
 
@@ -34,7 +34,7 @@ class Pending:
 
     @property
     def goes_into_cassette(self) -> bool:
-        """Whether its interactions belong to the cassette itself: not those of a replacement that was not finished."""
+        """Whether its interactions belong to the cassette itself; those of a broken replacement do not."""
         return self.content.header.mode != "replace"
 
     @property
@@ -44,21 +44,21 @@ class Pending:
 
 
 def pending(path: Path) -> Pending | None:
-    """The log beside the cassette PATH of a recorder that was killed or is still running; None without interactions."""
+    """The log beside the cassette PATH of a recorder that was killed or still runs; None if it is empty."""
     log = recording_folder(path) / LOG
     content = read_log(log) if log.is_file() else None
     return Pending(content, log.parent, path) if content is not None and content.interactions else None
 
 
 def read_with_pending(path: Path) -> cassettes.Loaded:
-    """As `cassettes.read`, with the interactions of a log beside it, and a warning that tells so. Writes nothing."""
+    """As `cassettes.read`, with the interactions of a log beside it and a warning; writes nothing."""
     log = pending(path)
     if log is None or not log.goes_into_cassette:
         return cassettes.read(path)
     base = cassettes.read(path) if path.exists() else None
     if base is not None and _is_in(base.cassette, log.content):
         return base
-    cassette = merged(base and base.cassette, log.content)
+    cassette = merged(base.cassette if base else None, log.content)
     blobs = Blobs(str(path), [blobs_folder(path), log.folder / BLOBS])
     told_so = f"{path}: {len(log.content.interactions)} interactions come from a recording that did not end"
     hint = f"{told_so}; `replayproxy verify {path}` puts them into the cassette"
@@ -66,19 +66,19 @@ def read_with_pending(path: Path) -> cassettes.Loaded:
 
 
 def recover(path: Path, sign: Sign | None = None) -> str:
-    """Put what a killed recorder left of the cassette PATH where it belongs; says what was done, "" for nothing.
+    """Put what a killed recorder left of the cassette PATH where it belongs; says what was done, if anything.
 
-    Every whole interaction is kept: in the cassette itself, or, where it was to be replaced or was changed since, in
-    NAME.incomplete.yaml. Raises OperationError where a recorder is still at work.
+    Every whole interaction is kept: in the cassette itself, or, where it was to be replaced or was changed
+    since, in NAME.incomplete.yaml. Raises OperationError where a recorder is still at work.
     """
     if not recording_folder(path).exists():
         return ""
-    with lock(path) as held:
-        return recover_locked(path, held, sign)
+    with lock(path):
+        return recover_locked(path, sign)
 
 
-def recover_locked(path: Path, held: Lock, sign: Sign | None = None) -> str:
-    """As `recover`, under the lock that is HELD."""
+def recover_locked(path: Path, sign: Sign | None = None) -> str:
+    """As `recover`, for a caller that holds the lock on PATH."""
     folder = recording_folder(path)
     log = pending(path)
     done = _put_in_place(log, sign) if log is not None else ""
@@ -107,7 +107,7 @@ def base_digest(path: Path) -> str:
 
 
 def store(target: Path, cassette: Cassette, folder: Path, sign: Sign | None) -> None:
-    """Write CASSETTE to TARGET, with the large bodies that lie in the log's FOLDER, signed if there is a key."""
+    """Write CASSETTE to TARGET, with the large bodies of the log's FOLDER, signed if there is a key."""
     if sign is not None:
         cassette = replace(cassette, signature=sign(cassette_format.digest_of(cassette)))
     blobs = {path.name: path for path in (folder / BLOBS).iterdir()} if (folder / BLOBS).is_dir() else {}
@@ -115,7 +115,7 @@ def store(target: Path, cassette: Cassette, folder: Path, sign: Sign | None) -> 
 
 
 def merged(base: Cassette | None, content: Content) -> Cassette:
-    """The cassette of a recording: BASE (if it was added to) and behind it the interactions of the log, by order.
+    """The cassette of a recording: BASE, if it is added to, and behind it the log's interactions by order.
 
     The tag of BASE stays; new interactions carry the tag they were recorded under where it is another one.
     """
@@ -147,7 +147,7 @@ def _moved(interaction: Interaction, by: int) -> Interaction:
 
 
 def _is_in(base: Cassette, content: Content) -> bool:
-    """Whether every interaction of the log is in BASE already, whatever its order and id have become there."""
+    """Whether every interaction of the log is in BASE already, whatever its order and id there."""
     there = {_identity(one) for one in base.interactions}
     return all(_identity(one) in there for one in content.interactions)
 
