@@ -46,8 +46,8 @@ type Format = Literal["shell", "dotenv", "json", "docker"]
 def proxy_url(host: str, port: int, episode: str = "") -> str:
     """The URL of the proxy for a client on this machine, given the address it listens on.
 
-    An address that stands for all of the machine becomes loopback, IPv6 gets its brackets, and EPISODE goes in
-    as the user name (its password is of no account).
+    An address that stands for all of the machine becomes loopback, IPv6 gets its brackets, and EPISODE
+    goes in as the user name (its password is of no account).
     """
     try:
         address = ip_address(host.strip("[]"))
@@ -61,13 +61,12 @@ def proxy_url(host: str, port: int, episode: str = "") -> str:
     return f"http://{user}{name}:{port}"
 
 
-def variables(
-    url: str, *, ca: Path, bundle: Path, truststore: Path, java_options: str = ""
-) -> dict[str, str]:
+def variables(url: str, *, ca: Path, bundle: Path, truststore: Path, java_options: str = "") -> dict[str, str]:
     """The variables that lead a client to the proxy at URL; see the contract for which client reads which.
 
-    CA is the file with the interception CA alone, BUNDLE the one with the public roots too, TRUSTSTORE the same
-    for Java. JAVA_OPTIONS is what JAVA_TOOL_OPTIONS holds already; it stays in front, so that ours decide.
+    CA is the file with the interception CA alone, BUNDLE the one with the public roots too, TRUSTSTORE
+    the same for Java. JAVA_OPTIONS is what JAVA_TOOL_OPTIONS holds already; it stays in front, so that
+    ours decide.
     """
     found: dict[str, str] = {}
     for name in PROXY_NAMES:
@@ -87,8 +86,8 @@ def child_environment(
 ) -> dict[str, str]:
     """CALLER's environment with OURS in it, for the program after `--`.
 
-    Variables of the caller that differ from ours in case only, or that some client prefers to ours, are gone, and
-    so is any whose value holds one of SECRETS (the control token).
+    Variables of the caller that differ from ours in case only, or that some client prefers to ours, are
+    gone, and so is any whose value holds one of SECRETS (the control token).
     """
     withheld = [secret for secret in secrets if secret]
     taken = {name.lower() for name in ours} | DIVERTING_NAMES
@@ -103,9 +102,9 @@ def child_environment(
 def render(found: Mapping[str, str], form: Format) -> str:
     """FOUND as text that the tool named by FORM reads, one variable a line, in the given order.
 
-    `shell`: `export` lines for a POSIX shell. `dotenv`: as Compose, python-dotenv and Node read it, without
-    interpolation. `json`: an object with `schema` and `variables`. `docker`: a file for `docker run --env-file`,
-    which knows no quotes. Raises UsageError for a value that the form has no way to say.
+    `shell`: `export` lines for a POSIX shell. `dotenv`: as Compose, python-dotenv and Node read it,
+    without interpolation. `json`: an object with `schema` and `variables`. `docker`: a file for `docker
+    run --env-file`, which knows no quotes. Raises UsageError for a value that the form has no way to say.
     """
     if form == "json":
         return json.dumps({"schema": SCHEMA, "variables": dict(found)}, indent=2, ensure_ascii=False) + "\n"
@@ -134,7 +133,7 @@ def _java(url: str, truststore: Path) -> list[str]:
 
 
 def _java_quoted(value: str) -> str:
-    """VALUE as the JVM reads it from a variable, which it splits at white space outside quotes; no escapes."""
+    """VALUE as the JVM reads it from a variable: split at white space outside quotes, no escapes."""
     pieces = re.findall(r"[^\s'\"]+|[\s\"]+|'+", value)
     return "".join(_java_piece(piece) for piece in pieces)
 
