@@ -63,7 +63,7 @@ def _replayproxy(state: Path, *words: str) -> Ran:
     line = [*words[:split], "--state-dir", str(state), *words[split:]]
     environment = {k: v for k, v in os.environ.items() if k.upper() not in ("NO_PROXY", "HTTPS_PROXY", "HTTP_PROXY")}
     # standard input is closed to it: nothing in the demo asks
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - our own interpreter and the demo's own words
         [sys.executable, "-c", RUN, *line],
         check=False,
         stdin=subprocess.DEVNULL,
@@ -96,7 +96,7 @@ def _check(claim: str, holds: bool) -> None:
 @click.command("demo")
 @common
 def command(config: Path | None, state_dir: Path) -> None:
-    """Record a client, replay it with the upstream gone, show that nothing got out.
+    r"""Record a client, replay it with the upstream gone, show that nothing got out.
 
     Everything happens in a temporary folder and on loopback; your state folder and configuration are left alone.
 
@@ -133,9 +133,7 @@ def _demo(folder: Path, script: Path) -> None:
     click.echo("\nNext: replayproxy record -o cassettes/NAME.yaml --rights unknown -- YOUR COMMAND")
 
 
-def _record(
-    state: Path, cassette: Path, port: int, authority: Path, run_client: list[str], folder: Path
-) -> Ran:
+def _record(state: Path, cassette: Path, port: int, authority: Path, run_client: list[str], folder: Path) -> Ran:
     options = ["-o", str(cassette), "--rights", "own-synthetic", "--config", str(folder / "empty.yaml")]
     options += ["--connect-to", f"{HOST}:443:127.0.0.1:{port}", "--upstream-ca", str(authority)]
     return _expect("record", _replayproxy(state, "record", *options, "--", *run_client))

@@ -42,11 +42,11 @@ Completion for your shell:
 class Commands(click.Group):
     """Loads a command's module only when it is asked for, so that `--help` and completion stay quick."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Every command of the contract, in its order of use."""
         return [*COMMANDS, *LATER]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command called CMD_NAME, or None."""
         if cmd_name in LATER:
             return later(cmd_name)
@@ -56,7 +56,7 @@ class Commands(click.Group):
         command: click.Command = module.command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands, from the table, without loading them."""
         with formatter.section("Commands"):
             formatter.write_dl([*COMMANDS.items(), *((name, text) for name, (text, _) in LATER.items())])

@@ -152,6 +152,8 @@ class Interim:
 
 
 FaultKind = Literal["refused", "reset", "timeout", "truncated", "closed", "dns"]
+FaultPhase = Literal["connect", "head", "body"]
+Framing = Literal["length", "chunked", "close", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +166,7 @@ class Fault:
     """
 
     kind: FaultKind
-    phase: Literal["connect", "head", "body"]
+    phase: FaultPhase
     after_ms: int = 0
 
 
@@ -196,7 +198,7 @@ class Response:
     body: Body = b""
     trailers: Headers = ()
     version: str = "HTTP/1.1"
-    framing: Literal["length", "chunked", "close", "none"] = "length"
+    framing: Framing = "length"
     interim: tuple[Interim, ...] = ()
     chunks: tuple[Chunk, ...] = ()
     coding: Coding | None = None

@@ -9,6 +9,7 @@ import logging
 import socket
 import struct
 from collections import OrderedDict
+from typing import Any
 
 from mitmproxy import ctx, tls
 from mitmproxy.connection import Client, Server
@@ -97,7 +98,7 @@ class RecordAddon:
         return context
 
 
-def choose_protocol(_connection: SSL.Connection, offers: list[bytes]) -> bytes | object:
+def choose_protocol(_connection: SSL.Connection, offers: list[bytes]) -> Any:
     """h2 where the client offers it, as servers do; the upstream is then asked for h2 as well."""
     for protocol in (b"h2", b"http/1.1"):
         if protocol in offers:

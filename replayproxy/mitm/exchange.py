@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from replayproxy.core.exchange import Fault, FaultKind, Interim, Request, Response
+from replayproxy.core.exchange import Fault, FaultKind, FaultPhase, Interim, Request, Response
 from replayproxy.core.recorder import Observed
 from replayproxy.core.rights import Tag
 from replayproxy.wire.events import RequestStarted
@@ -67,9 +67,8 @@ class Exchange:
         self.trailers = end.trailers
         return self._observed(None, now_ms)
 
-    def broken(self, kind: FaultKind, phase: str, now_ms: int) -> Observed:
-        """What was seen, the exchange having broken in PHASE ("connect", "head" or "body")."""
-        assert phase in ("connect", "head", "body")
+    def broken(self, kind: FaultKind, phase: FaultPhase, now_ms: int) -> Observed:
+        """What was seen, the exchange having broken in PHASE."""
         return self._observed(Fault(kind=kind, phase=phase, after_ms=now_ms), now_ms)
 
     def left(self, now_ms: int) -> Observed | None:

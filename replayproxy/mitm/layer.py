@@ -8,13 +8,13 @@ client gets its last octet, so an answer that was delivered is on disk.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 
 from mitmproxy.connection import ConnectionState, Server
 from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers import ClientTLSLayer
 
+from replayproxy.core.exchange import Headers, header
 from replayproxy.mitm.exchange import Exchange
 from replayproxy.mitm.pool import Pool
 from replayproxy.mitm.session import Session
@@ -48,7 +48,7 @@ class RecordLayer(layer.Layer):
         try:
             yield from self._dispatch(event)
             yield from self._settle()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client must not be left hanging
             # mitmproxy would log this and leave the client hanging; a closed connection is an honest answer
             self._session.crashed(error)
             yield commands.CloseConnection(self.context.client)
@@ -138,11 +138,9 @@ class RecordLayer(layer.Layer):
             return
         self._exchanges[head.stream] = exchange
         if self._session.known is None:
-            self._pool.send(exchange, SendHead(exchange, ends=not head.has_body))
+            self._pool.send(exchange, SendHead(exchange, _body_length(head)))
 
-    def _continued(
-        self, exchange: Exchange, event: wire.RequestData | wire.RequestEnded | wire.StreamGone
-    ) -> None:
+    def _continued(self, exchange: Exchange, event: wire.RequestData | wire.RequestEnded | wire.StreamGone) -> None:
         holding = self._session.known is not None
         if isinstance(event, wire.StreamGone):
             self._gone(exchange)
@@ -167,10 +165,9 @@ class RecordLayer(layer.Layer):
             del self._exchanges[exchange.head.stream]
             self._respond(exchange, *answer)
             return
-        body = b"".join(exchange.request_body)
-        self._pool.send(exchange, SendHead(exchange, ends=not body))
-        if body:
-            self._pool.send(exchange, SendBody(exchange, body))
+        self._pool.send(exchange, SendHead(exchange, _body_length(exchange.head)))
+        if exchange.head.has_body:
+            self._pool.send(exchange, SendBody(exchange, b"".join(exchange.request_body)))
             self._pool.send(exchange, SendEnd(exchange, exchange.request.trailers))
 
     def _gone(self, exchange: Exchange) -> None:
@@ -246,7 +243,7 @@ class RecordLayer(layer.Layer):
         if exchange.finished:
             return False
         self._pool.release(exchange)
-        self._pool.send(exchange, SendHead(exchange, ends=True), fresh=True)
+        self._pool.send(exchange, SendHead(exchange, 0), fresh=True)
         return True
 
     def _pass_on(self, exchange: Exchange, answer: upstream.UpstreamEvent) -> None:
@@ -256,7 +253,7 @@ class RecordLayer(layer.Layer):
             case upstream.Interim():
                 self._client.interim(stream, answer.answer)
             case upstream.Head():
-                length = _length(answer) if answer.framing == "length" else None
+                length = _length(answer.headers) if answer.framing == "length" else None
                 self._client.start(stream, answer.status, answer.reason, answer.headers, length=length)
             case upstream.Data():
                 self._client.data(stream, answer.data)
@@ -285,10 +282,12 @@ class RecordLayer(layer.Layer):
         return self._client.receive(b"") if self._client.waiting else []
 
 
-def _length(head: upstream.Head) -> int | None:
-    """The value of Content-Length, which the upstream connection has checked."""
-    values: Iterator[str] = (value for name, value in head.headers if name.lower() == "content-length")
-    text = next(values, None)
+def _length(headers: Headers) -> int | None:
+    """The value of Content-Length, which the connection has checked, or None."""
+    text = header(headers, "content-length")
     return int(text.partition(",")[0]) if text is not None else None
 
 
+def _body_length(head: wire.RequestStarted) -> int | None:
+    """The length of a request's body: 0 without one, None where it comes in chunks."""
+    return _length(head.headers) if head.has_body else 0

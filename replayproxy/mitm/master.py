@@ -33,6 +33,17 @@ class _Errors(logging.Handler):
         self.texts.append(record.getMessage())
 
 
+class _Started:
+    """Tells when mitmproxy has opened its ports."""
+
+    def __init__(self, started: asyncio.Event) -> None:
+        self._event = started
+
+    def running(self) -> None:
+        """mitmproxy's hook: listeners are up, or have failed."""
+        self._event.set()
+
+
 class RecordMaster:
     """Runs the recorder until `stop` is called. `address` holds host and port once it listens."""
 
@@ -40,8 +51,11 @@ class RecordMaster:
         host, port = listen
         options = Options(listen_host=host, listen_port=port, mode=["regular"])
         self._master = Master(options)
+        self._started = asyncio.Event()
         self._server = proxyserver.Proxyserver()
-        self._master.addons.add(addon, core.Core(), self._server, next_layer.NextLayer(), UpstreamTls())
+        self._master.addons.add(
+            addon, core.Core(), self._server, next_layer.NextLayer(), UpstreamTls(), _Started(self._started)
+        )
         options.update(
             connection_strategy="lazy",
             upstream_cert=False,
@@ -54,10 +68,11 @@ class RecordMaster:
         """Serve until `stop`; `ready` is called once the port is open. Raises OperationError if it cannot be."""
         errors = _Errors()
         logging.getLogger("mitmproxy").addHandler(errors)
-        running = asyncio.create_task(self._master.run())
+        running = asyncio.ensure_future(self._master.run())
         try:
-            while not self._server.is_running and not running.done():
-                await asyncio.sleep(0.005)
+            await asyncio.wait(
+                {running, asyncio.ensure_future(self._started.wait())}, return_when=asyncio.FIRST_COMPLETED
+            )
             addresses = self._server.listen_addrs()
             if not addresses:
                 raise self._cannot_listen(errors.texts)

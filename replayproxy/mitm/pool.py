@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import cast
 
 from mitmproxy.connection import Server
 from mitmproxy.proxy import events, layer
@@ -112,7 +113,7 @@ class Pool:
             context.server.alpn_offers = offers
             root: layer.Layer = ServerTLSLayer(context)
             upstream = UpstreamLayer(context, lambda server: was_reset(client, server))
-            root.child_layer = upstream
+            cast("ServerTLSLayer", root).child_layer = upstream
         else:
             root = upstream = UpstreamLayer(context, lambda server: was_reset(client, server))
         connection = _Connection(root, upstream)

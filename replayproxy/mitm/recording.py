@@ -41,7 +41,7 @@ class Wanted:
 
 def clock_us() -> int:
     """The wall clock in microseconds since 1970; recordings are dated by it."""
-    return time.time_ns() // 1000  # noqa: TID251 - the one clock of the recorder
+    return time.time_ns() // 1000
 
 
 def begin(
@@ -64,6 +64,12 @@ def begin(
     )
     recording = Recording.start(wanted.output, head, wanted.on_existing)
     existing = recording.existing
+    try:
+        if existing is not None and wanted.rights is not None:
+            wanted.rights.over(existing.cassette.rights)  # the head's tag holds for what is added to it
+    except ReplayproxyError:
+        recording.abandon()
+        raise
     redactor = Redactor(
         recording.salt, lambda host: wanted.providers.of(host).redact, placeholders=_placeholders(existing)
     )

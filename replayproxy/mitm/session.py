@@ -17,13 +17,13 @@ from mitmproxy.connection import Client, Server
 
 from replayproxy.core.admission import Admission, Refusal
 from replayproxy.core.errors import ReplayproxyError
-from replayproxy.core.exchange import FaultKind, Headers, Interaction, Origin, Request
+from replayproxy.core.exchange import FaultKind, FaultPhase, Headers, Interaction, Origin, Request
 from replayproxy.core.recorder import Observed, Recorder
 from replayproxy.core.rights import Tag
 from replayproxy.mitm.exchange import Exchange
 from replayproxy.wire import upstream
 from replayproxy.wire.events import RequestStarted
-from replayproxy.wire.http1 import Limits
+from replayproxy.wire.limits import Limits
 
 logger = logging.getLogger(__name__)
 
@@ -130,8 +130,7 @@ class Session:
             case upstream.End():
                 self._record(exchange, exchange.whole(answer, now))
             case upstream.Broken():
-                phase = "head" if exchange.answer is None else "body"
-                self._fault(exchange, answer.kind, phase, now)
+                self._fault(exchange, answer.kind, "head" if exchange.answer is None else "body", now)
 
     def connect_failed(self, exchange: Exchange, why: str) -> Answer:
         """The 502 for a connection that could not be made; recorded as a fault unless trust was the reason."""
@@ -191,7 +190,7 @@ class Session:
         else:
             exchange.interim.append(answer.answer)
 
-    def _fault(self, exchange: Exchange, kind: FaultKind, phase: str, now: int) -> None:
+    def _fault(self, exchange: Exchange, kind: FaultKind, phase: FaultPhase, now: int) -> None:
         self.tally.faults.append(f"{exchange.head.method} {_bare(exchange)} {kind}")
         self._record(exchange, exchange.broken(kind, phase, now))
 

@@ -7,7 +7,7 @@ The layer opens its connection with the first exchange, finds out from ALPN what
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mitmproxy.connection import ConnectionState, Server
 from mitmproxy.proxy import commands, events, layer
@@ -22,10 +22,10 @@ from replayproxy.wire.upstream2 import Upstream2
 
 @dataclass
 class SendHead(events.Event):
-    """Send the head of EXCHANGE's request; it has a body unless `ends`."""
+    """Send the head of EXCHANGE's request; `length` is its body's, None if that goes in chunks."""
 
     exchange: Exchange
-    ends: bool
+    length: int | None
 
 
 @dataclass
@@ -66,7 +66,6 @@ class ConnectFailed(commands.Command):
         self.upstream = upstream
         self.exchange = exchange
         self.why = why
-
 
 
 class UpstreamLayer(layer.Layer):
@@ -135,7 +134,14 @@ class UpstreamLayer(layer.Layer):
                 return
             self._http = Upstream2() if self.context.server.alpn == b"h2" else Upstream1()
         head = event.exchange.head
-        stream = self._http.send_head(head.method, head.origin, head.target, head.headers, ends=event.ends)
+        stream = self._http.send_head(
+            head.method,
+            head.origin,
+            head.target,
+            head.headers,
+            length=event.length,
+            expects_continue=head.expects_continue,
+        )
         self._served += 1
         self._exchanges[stream] = event.exchange
         self._streams[event.exchange] = stream
@@ -156,17 +162,16 @@ class UpstreamLayer(layer.Layer):
         if stream is None or self._http is None:
             return
         self._exchanges.pop(stream, None)
-        if isinstance(self._http, Upstream2):
-            self._http.cancel(stream)
-            yield from self._flush()
-        else:
-            self._failed = True
-            yield commands.CloseConnection(self.context.server)
+        self._http.reset(stream)
+        yield from self._flush()
+        yield from self._close_if_spent()
 
     def _ended(self) -> layer.CommandGenerator[None]:
         if self._http is not None:
-            reset = self._was_reset(self.context.server)
-            yield from self._pass_on(self._http.receive_eof(reset=reset))
+            answers = self._http.receive_eof()
+            if self._was_reset(self.context.server):
+                answers = [replace(one, kind="reset") if isinstance(one, Broken) else one for one in answers]
+            yield from self._pass_on(answers)
         self._failed = True
         if self.context.server.state is not ConnectionState.CLOSED:
             yield commands.CloseConnection(self.context.server)
@@ -184,6 +189,9 @@ class UpstreamLayer(layer.Layer):
         yield from self._flush()
         if found:
             yield Answered(self, found)
+        yield from self._close_if_spent()
+
+    def _close_if_spent(self) -> layer.CommandGenerator[None]:
         if self._http is not None and not self._http.reusable and not self._claims and not self._failed:
             self._failed = True
             yield commands.CloseConnection(self.context.server)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from replayproxy.core.exchange import FaultKind, Headers
+from replayproxy.core.exchange import FaultKind, Framing, Headers
 from replayproxy.core.exchange import Interim as InterimAnswer
 
 
@@ -28,7 +28,7 @@ class Head:
     reason: str
     headers: Headers
     version: str
-    framing: str
+    framing: Framing
 
 
 @dataclass(frozen=True, slots=True)
