@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Protocol
 
 from replayproxy.core.errors import ReplayproxyError
@@ -14,9 +14,7 @@ type Path = tuple[str | int, ...]
 EXTENSION = "x-"
 """What the keys begin with that a document may hold for purposes of its own."""
 
-BOOLEAN_HINT = (
-    "YAML reads yes, no, on and off as booleans; write the word itself, in quotes where YAML needs them"
-)
+BOOLEAN_HINT = "YAML reads yes, no, on and off as booleans; write the word itself, in quotes where YAML needs them"
 
 
 class ShapeError(ReplayproxyError):
@@ -58,13 +56,9 @@ def found(value: object) -> str:
         return f"the number {value}"
     if isinstance(value, str):
         return f"{value[:60]!r}"
-    return (
-        "a list"
-        if isinstance(value, list | tuple)
-        else "a mapping"
-        if isinstance(value, Mapping)
-        else f"{value}"
-    )
+    if isinstance(value, bytes):
+        return "binary data"
+    return "a list" if isinstance(value, list | tuple) else "a mapping"
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
@@ -75,5 +69,6 @@ def nearest(word: str, words: Iterable[str]) -> str:
 
 
 def misplaced(value: object, path: Path, wanted: str) -> ShapeError:
+    """The error for VALUE at PATH, where WANTED belongs."""
     hint = BOOLEAN_HINT if isinstance(value, bool) else ""
     return ShapeError(path, f"found {found(value)} where {wanted} belongs", hint=hint)

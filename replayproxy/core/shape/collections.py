@@ -46,9 +46,7 @@ class Items[T]:
 
     def schema(self) -> dict[str, object]:
         """An array."""
-        return {"type": "array", "items": self.item.schema()} | (
-            {"minItems": self.least} if self.least else {}
-        )
+        return {"type": "array", "items": self.item.schema()} | ({"minItems": self.least} if self.least else {})
 
     def __str__(self) -> str:
         return f"list of {self.item}"
@@ -117,12 +115,16 @@ ANYTHING = Anything()
 
 @dataclass(frozen=True, slots=True)
 class Key[T]:
-    """One key of a record: its shape, its meaning, what holds without it, and the version that brought it."""
+    """One key of a record: its shape, its meaning, what holds without it, and the version that brought it.
+
+    `default` and `example` are YAML; `example` is what a template shows where there is no default.
+    """
 
     name: str
     shape: Shape[T]
     help: str
     default: str = ""
+    example: str = ""
     since: str = "0.1"
     required: bool = False
 
@@ -157,9 +159,7 @@ class Record[T]:
             for name, key in known.items()
             if name in value
         }
-        if self.extensible and (
-            extra := tuple((str(name), value[name]) for name in value if self._extends(name))
-        ):
+        if self.extensible and (extra := tuple((str(name), value[name]) for name in value if self._extends(name))):
             given["extensions"] = extra
         try:
             return self.build(**given)
