@@ -39,30 +39,44 @@ def answer_head(
     lines = [f"HTTP/1.1 {status} {reason}", *_field_lines(status, headers, framing, length)]
     if connection:
         lines.append(f"Connection: {connection}")
+    return joined(lines)
+
+
+def joined(lines: list[str]) -> bytes:
+    """LINES as a head or trailer section, the empty line included; raises ValueError for what is no one line."""
     text = "\r\n".join(lines)
-    if text.count("\n") != len(lines) - 1 or text.count("\r") != len(lines) - 1 or "\0" in text:
-        raise ValueError("a reason or field value has a line end in it")
+    breaks = len(lines) - 1
+    if text.count("\n") != breaks or text.count("\r") != breaks or "\0" in text:
+        raise ValueError("a line end or NUL is in a reason, a target or a field value")
     return text.encode("latin-1") + b"\r\n\r\n"
 
 
 def _field_lines(status: int, headers: Headers, framing: Framing, length: int | None) -> list[str]:
     lines: list[str] = []
     bodiless = framing == "none" and status >= 200 and status != 204  # HEAD and 304 tell of the body they do not have
-    owed = {"length": (names.LENGTH, f"Content-Length: {length}"), "chunked": (names.CODING, "Transfer-Encoding: chunked")}.get(framing)
+    kept = {names.END_TO_END}
+    if bodiless:
+        kept |= {names.LENGTH, names.CODING}
+    if framing == "chunked":
+        kept.add(names.TRAILER)
+    if status in (101, 426):
+        kept.add(names.UPGRADE)
+    owed, stated = _FRAMING_FIELDS.get(framing, ("", ""))
+    stated = stated or str(length)
+    kind_owed = names.answer_name(owed) if owed else -1
     for name, value in headers:
         kind = names.answer_name(name)
-        if not kind or (bodiless and kind in (names.LENGTH, names.CODING)):
+        if kind in kept:
             lines.append(f"{name}: {value}")
-        elif owed and kind == owed[0]:
-            lines.append(f"{name}: {length if kind == names.LENGTH else 'chunked'}")
-            owed = None
-        elif kind == names.TRAILER and framing == "chunked":
-            lines.append(f"{name}: {value}")
-        elif kind == names.UPGRADE and status in (101, 426):
-            lines.append(f"{name}: {value}")
+        elif owed and kind == kind_owed:
+            lines.append(f"{name}: {stated}")
+            owed = ""
     if owed:
-        lines.append(owed[1])
+        lines.append(f"{owed}: {stated}")
     return lines
+
+
+_FRAMING_FIELDS = {"length": ("Content-Length", ""), "chunked": ("Transfer-Encoding", "chunked")}
 
 
 def chunk(data: bytes) -> bytes:
@@ -72,8 +86,4 @@ def chunk(data: bytes) -> bytes:
 
 def last_chunk(trailers: Headers) -> bytes:
     """The end of a chunked body; framing and hop-by-hop fields cannot be trailers. Raises ValueError."""
-    lines = ["0", *(f"{name}: {value}" for name, value in trailers if not names.answer_name(name)), "", ""]
-    text = "\r\n".join(lines)
-    if text.count("\n") != len(lines) - 1 or text.count("\r") != len(lines) - 1 or "\0" in text:
-        raise ValueError("a trailer has a line end in it")
-    return text.encode("latin-1")
+    return joined(["0", *(f"{name}: {value}" for name, value in trailers if not names.answer_name(name))])

@@ -160,7 +160,7 @@ class HeadReader:
         self.version = self._parser.get_http_version()
         if not collector.complete or not collector.target:
             raise ClientError(400, "the request is malformed: its head has no end")
-        if self.version != "1.1" and self.version != "1.0":
+        if self.version not in ("1.1", "1.0"):
             raise ClientError(505, "only HTTP/1.0 and HTTP/1.1 are spoken here")
         self.target = collector.target
         self.fields = collector.fields
