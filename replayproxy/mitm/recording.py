@@ -106,3 +106,9 @@ def _placeholders(existing: Loaded | None) -> tuple[str, ...]:
         return ()
     interactions = existing.cassette.interactions
     return tuple(mask.placeholder for one in interactions for mask in one.redactions)
+
+
+def unknown_to_all(existing: Loaded) -> Callable[[Request], Answer | None]:
+    """Nothing is known beforehand: every request goes to the upstream."""
+    del existing
+    return lambda request: None  # noqa: ARG005 - the signature is the session's

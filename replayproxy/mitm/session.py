@@ -87,13 +87,14 @@ class Session:
     # -- before a byte leaves -------------------------------------------------------------------------
 
     def begin(self, head: RequestStarted) -> Exchange:
-        """A new exchange, its place in the order taken now, since requests are ordered and answers are not."""
-        exchange = Exchange(order=self.next_order, started_us=self.clock_us(), head=head, rights=None)
-        self.next_order += 1
-        return exchange
+        """A new exchange, which has no place in the order yet."""
+        return Exchange(order=-1, started_us=self.clock_us(), head=head, rights=None)
 
     def admit(self, exchange: Exchange) -> Refusal | None:
-        """None if EXCHANGE may be made, with its rights noted; else why not."""
+        """None if EXCHANGE may be made, with rights and order noted; else why not.
+
+        The order is that in which requests come: answers come in any.
+        """
         if self.failure is not None:
             return Refusal(code="recording-stopped", message=self.failure.what, hint=self.failure.hint)
         path = exchange.head.target.partition("?")[0]
@@ -101,6 +102,8 @@ class Session:
         if isinstance(decision, Refusal):
             return decision
         exchange.rights = decision if decision != self.shared_rights else None
+        exchange.order = self.next_order
+        self.next_order += 1
         return None
 
     def refused(self, exchange: Exchange, refusal: Refusal) -> Answer:

@@ -1,0 +1,288 @@
+"""`replayproxy record`: proxy to the live APIs and write the cassette."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from replayproxy import environment
+from replayproxy.authority import Authority
+from replayproxy.core.errors import ReplayproxyError, UsageError
+from replayproxy.core.exchange import normal_host
+from replayproxy.mitm.addon import MitmproxySockets, RecordAddon
+from replayproxy.mitm.known import answers_of
+from replayproxy.mitm.master import RecordMaster
+from replayproxy.mitm.recording import Wanted, begin
+from replayproxy.mitm.session import Session, Tally
+from replayproxy.settings import Settings, load, rights_from
+from replayproxy.store import OnExisting, Recording, check_target
+
+from .control import control_of
+from .options import Address, ConnectToType, say, serving, set_up_logging
+from .serving import Ending, Plan, check_command, serve, write_json
+
+DEFAULT_LISTEN = ("127.0.0.1", 8080)
+DEFAULT_CONTROL = ("127.0.0.1", 8081)
+FLUSH_SECONDS = 0.5
+REPORT_SCHEMA = "replayproxy/report/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOptions:
+    """The options of the command, checked by click."""
+
+    output: Path
+    on_existing: OnExisting
+    rights: str | None
+    allow_host: tuple[str, ...]
+    connect_to: tuple[tuple[Address, Address], ...]
+    upstream_ca: Path | None
+    note: str
+    listen: Address | None
+    control: Address | str | None
+    ready_file: Path | None
+    report: Path | None
+    quiet: bool
+    verbose: bool
+    config: Path | None
+    state_dir: Path
+    command_line: tuple[str, ...]
+
+
+@click.command("record", context_settings={"allow_interspersed_args": True})
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="CASSETTE", help="NAME.yaml")
+@click.option(
+    "--on-existing",
+    type=click.Choice(["fail", "append", "replace", "new"]),
+    default="fail",
+    show_default=True,
+    help="If CASSETTE exists. `new` serves what is known and records the rest.",
+)
+@click.option(
+    "--rights",
+    metavar="PRESET|FILE",
+    help="Under which rights: own-synthetic, unknown, or a rights file. Without it hosts without rights are refused.",
+)
+@click.option("--allow-host", metavar="GLOB", multiple=True, help="Record only these hosts (repeatable).")
+@click.option(
+    "--connect-to",
+    type=ConnectToType(),
+    multiple=True,
+    help="Connect to ADDR:PORT for requests to HOST:PORT, as curl does (repeatable).",
+)
+@click.option(
+    "--upstream-ca",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Trust this CA for upstreams, beside the public ones. Certificates are always verified.",
+)
+@click.option("--note", metavar="TEXT", default="", help="Kept in the cassette.")
+@serving
+def command(**given: Any) -> int:
+    r"""Proxy to the live APIs and write CASSETTE.
+
+    With CMD, runs it with proxy and CA in its environment and stops when it ends. Without, serves until interrupted;
+    give clients the environment that `replayproxy env` prints. Secrets are masked before anything is written.
+
+    \b
+    Examples:
+      replayproxy record -o checkout.yaml --rights unknown -- python checkout.py
+      replayproxy record -o chat.yaml --rights rights/vendor.yaml --allow-host 'api.vendor.example'
+    """
+    options = RecordOptions(**given)
+    set_up_logging(quiet=options.quiet, verbose=options.verbose)
+    return asyncio.run(_run(options))
+
+
+async def _run(options: RecordOptions) -> int:
+    check_target(options.output, "fail" if options.on_existing == "fail" else None)
+    check_command(options.command_line)
+    settings = load(options.config)
+    wanted = _wanted(options, settings)
+    authority = Authority.load_or_create(options.state_dir)
+    bundle = authority.upstream_bundle(options.upstream_ca)
+    failure: asyncio.Future[ReplayproxyError] = asyncio.get_running_loop().create_future()
+
+    def fail(error: ReplayproxyError) -> None:
+        if not failure.done():
+            failure.set_result(error)
+
+    recording, session = begin(wanted, MitmproxySockets(), fail, answers_of(settings.providers))
+    ended = False
+    try:
+        addon = RecordAddon(session, authority)
+        host = RecordHost(RecordMaster(addon, _listen(options), bundle), recording, failure)
+        plan, control = _plan(options, authority, session)
+        ending = await serve(host, control, plan)
+        ended = True
+    finally:
+        if not ended:
+            recording.abandon()
+    return _conclude(options, recording, session, ending)
+
+
+class RecordHost:
+    """The recorder as a host: mitmproxy's master, and the log's regular flush."""
+
+    def __init__(self, master: RecordMaster, recording: Recording, failure: asyncio.Future[ReplayproxyError]) -> None:
+        self._master = master
+        self._recording = recording
+        self._failure = failure
+        self._tasks: list[asyncio.Future[None]] = []
+
+    async def start(self) -> Address:
+        """mitmproxy listens."""
+        ready = asyncio.Event()
+        running = asyncio.ensure_future(self._master.run(ready.set))
+        waiting = asyncio.ensure_future(ready.wait())
+        await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if not ready.is_set():
+            waiting.cancel()
+            await running
+        self._tasks = [running, asyncio.ensure_future(self._flush())]
+        return self._master.address
+
+    async def stop(self) -> None:
+        """mitmproxy has ended, and with it every connection."""
+        self._master.stop()
+        for task in self._tasks[1:]:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def failed(self) -> ReplayproxyError:
+        """What keeps the recording from going on, usually a disk."""
+        return await self._failure
+
+    async def _flush(self) -> None:
+        """Carry what was recorded through a power cut, within the second."""
+        while True:
+            await asyncio.sleep(FLUSH_SECONDS)
+            try:
+                self._recording.flush()
+            except ReplayproxyError as error:
+                if not self._failure.done():
+                    self._failure.set_result(error)
+                return
+
+
+def _wanted(options: RecordOptions, settings: Settings) -> Wanted:
+    return Wanted(
+        output=options.output,
+        on_existing=options.on_existing,
+        rights=rights_from(options.rights) if options.rights else None,
+        providers=settings.providers,
+        registry=settings.registry,
+        allow_hosts=options.allow_host,
+        connect_to={(_name(host), port): address for (host, port), address in options.connect_to},
+        limits=settings.limits,
+        note=options.note,
+    )
+
+
+def _name(host: str) -> str:
+    try:
+        return normal_host(host)
+    except ValueError as error:
+        raise UsageError(f"--connect-to: {error}", hint="HOST:PORT:ADDR:PORT, as curl's") from error
+
+
+def _listen(options: RecordOptions) -> Address:
+    return options.listen or (("127.0.0.1", 0) if options.command_line else DEFAULT_LISTEN)
+
+
+def _plan(options: RecordOptions, authority: Authority, session: Session) -> tuple[Plan, Any]:
+    token = secrets.token_urlsafe(32)
+    default = None if options.command_line else DEFAULT_CONTROL
+    control = control_of(options.control or default, token, RecordState(session))
+    plan = Plan(
+        command=options.command_line,
+        environment=child_environment(authority, token),
+        ready_file=options.ready_file,
+        ca=authority.ca_pem,
+        token=token,
+        quiet=options.quiet,
+        banner=lambda proxy, where: f"recording to {options.output}: proxy {proxy}" + (f", control {where}" * bool(where)),
+    )
+    return plan, control
+
+
+def child_environment(authority: Authority, token: str) -> Callable[[str], dict[str, str]]:
+    """CMD's environment, given the proxy's URL: the caller's, with what leads clients to us and without the token."""
+
+    def made(url: str) -> dict[str, str]:
+        ours = environment.variables(
+            url,
+            ca=authority.ca_pem,
+            bundle=authority.bundle,
+            truststore=authority.truststore,
+            java_options=os.environ.get("JAVA_TOOL_OPTIONS", ""),
+        )
+        return environment.child_environment(os.environ, ours, secrets=[token])
+
+    return made
+
+
+class RecordState:
+    """What the control API tells of a recording: counts, and nothing to reset."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def state(self) -> dict[str, object]:
+        """The counts of GET /state; keys sorted."""
+        tally = self.session.tally
+        return {
+            "faults": len(tally.faults),
+            "mode": "record",
+            "recorded": len(tally.recorded),
+            "refusals": len(tally.refusals),
+            "served": len(tally.served),
+        }
+
+
+def _conclude(options: RecordOptions, recording: Recording, session: Session, ending: Ending) -> int:
+    """Write the cassette, or what there is of it, beside the old one; report; give the exit code."""
+    tally = session.tally
+    failed = session.failure is not None or bool(ending.command_code)
+    path = recording.abandon() if failed else recording.finish()
+    code = ending.exit_code(otherwise=0 if options.command_line == () or not tally.refusals else 4)
+    if options.report is not None:
+        write_json(options.report, report(tally, code))
+    say(_summary(tally, path, failed), quiet=options.quiet)
+    if ending.error is not None:
+        raise ending.error
+    return code
+
+
+def report(tally: Tally, code: int) -> dict[str, object]:
+    """The --report of a recording."""
+    return {
+        "schema": REPORT_SCHEMA,
+        "mode": "record",
+        "recorded": tally.recorded,
+        "served": tally.served,
+        "misses": [],
+        "refusals": tally.refusals,
+        "unused": [],
+        "faults": tally.faults,
+        "pinned": tally.pinned,
+        "warnings": tally.warnings,
+        "digest": "",
+        "world": "",
+        "exit": code,
+    }
+
+
+def _summary(tally: Tally, path: Path | None, failed: bool) -> str:
+    hosts = f" from {len(tally.hosts)} host{'s' * (len(tally.hosts) != 1)}" if tally.hosts else ""
+    lines = [f"recorded {len(tally.recorded)}{hosts}, refused {len(tally.refusals)}, faults {len(tally.faults)}"]
+    if path is not None:
+        lines.append(f"wrote {path}" + (", since the run failed; the cassette is as it was" if failed else ""))
+    return "\n".join(lines)
