@@ -29,11 +29,10 @@ def add_body(draft: Draft, request: Request) -> None:
         draft.part("body.sha256", body.sha256)
     elif body:
         codings = coding.content_codings(request.headers)
-        chunked = aws_chunked.is_aws_chunked(request.headers, codings)
-        if chunked and draft.plan.keeps("aws-chunked", "body"):
-            add_octets(draft, body, "body")
-            return
-        if chunked:
+        if aws_chunked.is_aws_chunked(request.headers, codings):
+            if draft.plan.keeps("aws-chunked", "body"):
+                add_octets(draft, body, "body")
+                return
             draft.drop("aws-chunked", "body")
         add_content(draft, request_content(request), header(request.headers, "content-type") or "", "body")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-ENVELOPE = frozenset({"query", "variables", "operationName", "extensions", "id", "documentId"})
-"""The members of a GraphQL request over HTTP; an object with others has a `query` of some other language.
-"""
+_ENVELOPE = frozenset({"query", "variables", "operationName", "extensions", "id", "documentId"})
+_TELLING = frozenset({"variables", "operationName"})
 
 _TOKEN = re.compile(
     r"""(?P<ignored>[ \t\r\n,\ufeff]+|\#[^\r\n]*)
@@ -19,6 +18,11 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _BEGINNINGS = frozenset({"{", "query", "mutation", "subscription", "fragment"})
+
+
+def is_envelope(names: set[str]) -> bool:
+    """Whether a JSON object with members NAMES can be a GraphQL request: variables, or nothing foreign."""
+    return not _TELLING.isdisjoint(names) or _ENVELOPE.issuperset(names)
 
 
 def tokens(document: str) -> list[str] | None:

@@ -63,7 +63,7 @@ class _Walk:
         elif path in self.fixed and not self.plan.keeps(self.fixed[path][0], self.place(name), path):
             rule, constant = self.fixed[path]
             self.draft.drop(rule, self.place(name))
-            self.draft.part(name, constant)
+            self.draft.part(name, self.draft.without_shapes(constant, self.place(name), path))
         elif isinstance(value, Members):
             self.add_members(value, name, path)
         elif isinstance(value, list):
@@ -116,7 +116,7 @@ def _fixed(envelope: Members, path: Path) -> dict[Path, tuple[str, str]]:
     if "method" in names and "id" in names and envelope.get("jsonrpc") == "2.0":
         fixed[(*path, "id")] = ("jsonrpc-id", LEFT_OUT)
     query = envelope.get("query")
-    if type(query) is str and graphql.ENVELOPE.issuperset(names):
+    if type(query) is str and graphql.is_envelope(names):
         document = graphql.without_layout(query)
         if document is not None and document != query:
             fixed[(*path, "query")] = ("graphql-layout", quoted(document))

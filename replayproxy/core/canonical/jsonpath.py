@@ -55,13 +55,6 @@ class JsonPath:
         return cls(tuple(steps))
 
     @property
-    def concrete(self) -> Path | None:
-        """The one path this names, or None where it may name several."""
-        if any(step.deep or step.to is None for step in self.steps):
-            return None
-        return tuple(step.to for step in self.steps if step.to is not None)
-
-    @property
     def name(self) -> str:
         """The last member's name on this path, "" where it has none."""
         names = [step.to for step in self.steps if isinstance(step.to, str)]
