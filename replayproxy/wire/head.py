@@ -102,7 +102,7 @@ class HeadReader:
         end = buffer.find(END, max(0, self._fed - 3))
         stop = end + 4 if end >= 0 else len(buffer)
         self._advance(min(stop, self._target_end, self._head_octets))
-        if stop > self._target_end and buffer.find(b" ", len(self.method) + 1, self._target_end) < 0:
+        if stop >= self._target_end and buffer.find(b" ", len(self.method) + 1, self._target_end) < 0:
             raise ClientError(414, f"the request target is longer than {self._limits.target_octets} octets")
         self._advance(min(stop, self._head_octets))
         if stop > self._head_octets:
