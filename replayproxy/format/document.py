@@ -11,6 +11,7 @@ import base64
 import binascii
 import contextlib
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -119,7 +120,9 @@ class _Builder:
         first = next(events, None)
         if first is None:
             raise MisfitError("is empty", line=1)
-        return self._value(first, events)
+        value = self._value(first, events)
+        deque(events, maxlen=0)  # what is wrong behind the value, a second document above all, is found by asking
+        return value
 
     def _value(self, event: Any, events: Iterator[Any]) -> Any:
         """The value that starts with EVENT. One loop: the stack holds the collections that are still open."""
@@ -225,7 +228,7 @@ def _refused_tag(event: Any) -> MisfitError:
     return MisfitError(f"the tag {tag} is refused", line=_line(event), hint=hint)
 
 
-_INTEGER = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*)")
+_INTEGER = re.compile(r"[-+]?(?:0b[01][01_]*|0x[0-9a-fA-F][0-9a-fA-F_]*|0[0-7_]*|[1-9][0-9_]*)")
 _FLOAT = re.compile(
     r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
@@ -270,7 +273,7 @@ def plain(text: str) -> Any:
 
 def _integer(text: str) -> Any:
     digits = text.replace("_", "").lstrip("+-")
-    if len(digits) > 40 or not digits:
+    if len(digits) > 40:
         return text
     base = 2 if digits.startswith("0b") else 16 if digits.startswith("0x") else 8 if digits[0] == "0" else 10
     return (-1 if text[0] == "-" else 1) * int(digits, base)

@@ -26,29 +26,22 @@ def to_map(
     Fields with a name in HIDDEN (lower case) are kept out of the map; those in RESTATED stand there once,
     with the value given.
     """
-    restated = restated or {}
     fields: FieldMap = {}
     order = Flow()
+    changed = dict(restated or {})
+    if all(changed.get(name.lower(), value) == value for name, value in headers):
+        changed.clear()
     for name, value in headers:
-        lower = name.lower()
-        if lower in hidden:
+        if name.lower() in hidden:
             order.append(Flow([name, value]))
-        elif lower in restated and restated[lower] != value:
-            fields[name] = [restated[lower]]
+        elif name.lower() in changed:
             order.append(Flow([name, value]))
+            if not any(known.lower() == name.lower() for known in fields):
+                fields[name] = [changed[name.lower()]]
         else:
             fields.setdefault(name, []).append(value)
             order.append(name)
-    return _settled(headers, fields, order)
-
-
-def _settled(headers: Headers, fields: FieldMap, order: Flow) -> tuple[FieldMap, Flow | None]:
-    """FIELDS and ORDER such that reading them gives HEADERS, the order left out where it is not needed."""
-    if flattened(fields) == headers:
-        return fields, None
-    if from_map(fields, order) == headers:
-        return fields, order
-    return fields, Flow(Flow(pair) for pair in headers)
+    return fields, None if flattened(fields) == headers else order
 
 
 def flattened(fields: FieldMap) -> Headers:

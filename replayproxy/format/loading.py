@@ -68,11 +68,11 @@ def _require_known_format(head: Any) -> None:
 
 
 def _require_nothing_of_ours(value: Mapping[str, Any]) -> None:
-    """Refuse what was cut off: `replayproxy` is the last key of a file of ours, and in its interactions."""
+    """Refuse a file of ours that has lost its head, and with it the rights of what it holds."""
     interactions = value.get("interactions")
     if isinstance(interactions, list):
         for at, interaction in enumerate(interactions):
             if isinstance(interaction, dict) and "replayproxy" in interaction:
-                why = "is an interaction of replayproxy, but the file has no `replayproxy` at its end"
-                hint = "the file was cut off; restore it or record it again"
+                why = "is an interaction of replayproxy, but the file has no `replayproxy` of its own"
+                hint = "restore the file or record it again"
                 raise MisfitError(why, ("interactions", at), hint=hint)

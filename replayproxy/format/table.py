@@ -172,9 +172,9 @@ _HEAD = Record(
 
 CASSETTE: Final = Record(
     {
-        "version": Key(OneOf((1,)), "VCR.py's format", required=True),
-        "interactions": Key(Items(_INTERACTION), required=True),
         "replayproxy": Key(_HEAD, "what VCR.py has no place for", required=True),
+        "interactions": Key(Items(_INTERACTION), required=True),
+        "version": Key(OneOf((1,)), "VCR.py's format; the last key, so that a file that was cut off is seen", required=True),
     },
     open=True,
 )

@@ -41,10 +41,12 @@ def cassette_of(value: Mapping[str, Any]) -> tuple[Cassette, tuple[str, ...]]:
     """The cassette, and what its reader should be told; raises MisfitError where VALUE is none."""
     if "interactions" not in value:
         raise MisfitError("is not a cassette: the key 'interactions' is missing")
-    if value.get("version") != 1:
+    if "version" not in value:
+        raise MisfitError("the key 'version' is missing", hint="the file is cut off or was edited; restore it")
+    if value["version"] != 1:
         hint = "VCR.py's format 1 is read; for others: replayproxy import FILE -o CASSETTE.yaml"
         raise MisfitError(
-            f"is {value.get('version')!r}, which is not a version of VCR.py's format", ("version",), hint=hint
+            f"is {value['version']!r}, which is not a version of VCR.py's format", ("version",), hint=hint
         )
     if not isinstance(value["interactions"], list):
         raise MisfitError("must be a list", ("interactions",))

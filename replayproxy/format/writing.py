@@ -93,10 +93,10 @@ def _document(cassette: Cassette, bodies: BodyStore) -> dict[str, Any]:
     ordered = sorted(cassette.interactions, key=lambda interaction: interaction.order)
     outer, inner = _extensions(cassette.extensions)
     return {
-        "version": 1,
+        "replayproxy": {**_head(cassette), **inner, "digest": ""},
         "interactions": [_interaction(interaction, bodies) for interaction in ordered],
         **outer,
-        "replayproxy": {**_head(cassette), **inner, "digest": ""},
+        "version": 1,  # last, as VCR.py writes it: without it a file is no cassette, so one that was cut off is seen
     }
 
 
