@@ -43,20 +43,14 @@ def normalised(name: str) -> str:
 def names(requirements: list[Any]) -> set[str]:
     """The distributions that REQUIREMENTS ask for, without versions and markers."""
     return {
-        normalised(re.split(r"[\s<>=!~;\[]", text, maxsplit=1)[0])
-        for text in requirements
-        if isinstance(text, str)
+        normalised(re.split(r"[\s<>=!~;\[]", text, maxsplit=1)[0]) for text in requirements if isinstance(text, str)
     }
 
 
 def locked(name: str) -> dict[str, int]:
     """The distributions of requirements/NAME.txt and how many hashes each has."""
-    entries = re.split(
-        r"^(?=\w)", (ROOT / "requirements" / f"{name}.txt").read_text("utf-8"), flags=re.MULTILINE
-    )
-    return {
-        normalised(entry.split("==")[0]): entry.count("--hash=sha256:") for entry in entries if "==" in entry
-    }
+    entries = re.split(r"^(?=\w)", (ROOT / "requirements" / f"{name}.txt").read_text("utf-8"), flags=re.MULTILINE)
+    return {normalised(entry.split("==")[0]): entry.count("--hash=sha256:") for entry in entries if "==" in entry}
 
 
 def test_every_package_is_shipped() -> None:
@@ -91,6 +85,23 @@ def test_every_data_file_is_shipped(package: str) -> None:
     assert {name for name in data if not any(fnmatch(name, pattern) for pattern in patterns)} == set()
 
 
+def rooms_found() -> set[str]:
+    """The top-level modules and packages of the library, addons and command line, as import contracts name them."""
+    entries = (ROOT / "replayproxy").iterdir()
+    inside = {path.stem for path in entries if path.suffix == ".py" or (path / "__init__.py").exists()}
+    return {f"replayproxy.{name}" for name in inside - {"__init__", "schema"}} | {"addons", "cli"}
+
+
+def test_every_room_has_a_place_in_the_import_contracts() -> None:
+    """The order of rooms names each; each door is closed to all but those who keep it."""
+    contracts = {each["id"]: each for each in PROJECT["tool"]["importlinter"]["contracts"]}
+    ordered = {name.strip(" ()") for layer in contracts["rooms"]["layers"] for name in re.split(r"[|:]", layer)}
+    assert rooms_found() <= ordered
+    keepers = {"mitmproxy-door": {"replayproxy.mitm", "addons"}, "yaml-door": {"replayproxy.format"}}
+    for door, kept_by in keepers.items():
+        assert set(contracts[door]["source_modules"]) == rooms_found() - kept_by
+
+
 def test_the_package_is_marked_as_typed() -> None:
     """PEP 561: without py.typed, users' checkers ignore our annotations."""
     assert (ROOT / "replayproxy" / "py.typed").is_file()
@@ -112,9 +123,7 @@ def test_requirements_hold_every_dependency() -> None:
     assert names(PROJECT["project"]["dependencies"]) <= set(runtime)
     assert set().union(*map(names, groups.values())) <= set(dev)
     pins = [
-        set(
-            re.findall(r"^\S+==\S+", (ROOT / "requirements" / f"{each}.txt").read_text("utf-8"), re.MULTILINE)
-        )
+        set(re.findall(r"^\S+==\S+", (ROOT / "requirements" / f"{each}.txt").read_text("utf-8"), re.MULTILINE))
         for each in ("runtime", "dev")
     ]
     assert pins[0] <= pins[1]
