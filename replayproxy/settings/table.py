@@ -27,9 +27,6 @@ from replayproxy.settings import values
 from replayproxy.settings.model import MOVES, Episode, Limits, TimeRule, Webhook
 
 VERSION = 1
-LARGEST = 2**53 - 1
-"""The largest number that every reader of JSON and YAML agrees on."""
-
 SELECTOR_PATTERN = r"^(header|query|form|json|path):.+$"
 SELECTOR = Text("selector", values.selector, SELECTOR_PATTERN)
 FIELD = Text("selector", values.field_selector, r"^(header|query|form|json):.+$")
@@ -173,7 +170,7 @@ _WEBHOOK: Record[Webhook] = Record(
             example="http://127.0.0.1:9000/hooks",
             required=True,
         ),
-        Key("delay_seconds", Whole(0, LARGEST), "seconds of the episode's clock that pass before it", default="0"),
+        Key("delay_seconds", Whole(), "seconds of the episode's clock that pass before it", default="0"),
     ),
 )
 _PRESET_OR_FILE = Text("preset or path", values.file_name, r"\S")
@@ -205,7 +202,7 @@ _EPISODE: Record[Episode] = Record(
     "episode",
     _episode,
     (
-        Key("seed", Whole(0, LARGEST), "its first seed", example="7"),
+        Key("seed", Whole(), "its first seed", example="7"),
         Key("clock", Text("clock", values.clock, r"\S"), "its clock, as --clock takes it", example="recorded"),
         Key(
             "listen",
@@ -223,9 +220,9 @@ _EPISODE: Record[Episode] = Record(
 )
 
 
-def _limit(name: str, help_: str) -> Key[int]:
+def _limit(name: str, help_: str, example: str = "") -> Key[int]:
     default: Any = next(part.default for part in fields(Limits) if part.name == name)
-    return Key(name, Whole(1, LARGEST), help_, default="" if default is None else f"{default:.0f}")
+    return Key(name, Whole(1), help_, default="" if default is None else f"{default:.0f}", example=example)
 
 
 LIMITS: Record[Limits] = Record(
@@ -235,7 +232,7 @@ LIMITS: Record[Limits] = Record(
         _limit("head_octets", "request line and header fields together (431 beyond)"),
         _limit("target_octets", "the request target (414 beyond)"),
         _limit("fields", "header fields of one request (431 beyond)"),
-        _limit("body_octets", "a request body (413 beyond); no bound without it"),
+        _limit("body_octets", "a request body (413 beyond); no bound without it", "10485760"),
         _limit("trailer_octets", "the trailers of a request (431 beyond)"),
         _limit("chunk_extension_octets", "all chunk extensions of one body (400 beyond)"),
         _limit("pipelined_octets", "what may wait behind a request that is being answered"),

@@ -14,6 +14,10 @@ def _same(text: str) -> str:
     return text
 
 
+LARGEST = 2**53 - 1
+"""The largest whole number that every reader of JSON agrees on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Text[T]:
     """Text that `parse` turns into a value; `parse` raises ValueError that says what is wrong.
@@ -91,25 +95,24 @@ class Choice[T: str]:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole number from `least` to `most`, both included."""
+    """A whole number from `least` on, up to LARGEST."""
 
-    least: int
-    most: int
+    least: int = 0
 
     def read(self, value: object, path: Path) -> int:
         """The number that VALUE is."""
         if not isinstance(value, int) or isinstance(value, bool):
             raise misplaced(value, path, str(self))
-        if not self.least <= value <= self.most:
+        if not self.least <= value <= LARGEST:
             raise ShapeError(path, f"found {found(value)} where {self} belongs")
         return value
 
     def schema(self) -> dict[str, object]:
         """An integer with its bounds."""
-        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+        return {"type": "integer", "minimum": self.least, "maximum": LARGEST}
 
     def __str__(self) -> str:
-        return f"a whole number from {self.least} to {self.most}"
+        return f"a whole number from {self.least} on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,22 +133,25 @@ class Flag:
         return "true or false"
 
 
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
 @dataclass(frozen=True, slots=True)
 class Day:
     """A date, `YYYY-MM-DD`, held as text."""
 
     def read(self, value: object, path: Path) -> str:
         """The date that VALUE is, as text."""
+        if not isinstance(value, str) or not _DAY.fullmatch(value):
+            raise misplaced(value, path, str(self))
         try:
-            if isinstance(value, str) and len(value) == len("2026-11-30"):
-                return date.fromisoformat(value).isoformat()
+            return date.fromisoformat(value).isoformat()
         except ValueError as error:
             raise ShapeError(path, f"found {found(value)}, which is not a date ({error})") from error
-        raise misplaced(value, path, str(self))
 
     def schema(self) -> dict[str, object]:
         """A string with the format of a date."""
-        return {"type": "string", "format": "date", "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+        return {"type": "string", "format": "date", "pattern": f"^{_DAY.pattern}$"}
 
     def __str__(self) -> str:
         return "a date (YYYY-MM-DD)"
