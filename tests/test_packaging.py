@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
+import sys
 import tomllib
 from fnmatch import fnmatch
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +86,26 @@ def test_every_data_file_is_shipped(package: str) -> None:
         and not any(other in path.parents for other in below)
     }
     assert {name for name in data if not any(fnmatch(name, pattern) for pattern in patterns)} == set()
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level names that the module at PATH imports, relative imports apart."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def test_every_import_is_a_declared_dependency() -> None:
+    """What we import we ask for, rather than rely on another's dependency to bring it; and nothing is asked in vain."""
+    modules = set().union(*(imported(path) for folder in ROOMS.values() for path in folder.rglob("*.py")))
+    foreign = modules - set(sys.stdlib_module_names) - {"replayproxy"}
+    distributions = packages_distributions()
+    used = {normalised(distributions[name][0]) for name in foreign}
+    assert used == names(PROJECT["project"]["dependencies"])
 
 
 def rooms_found() -> set[str]:
