@@ -28,8 +28,11 @@ class BodyReader(Protocol):
         """The trailer section, once the body is whole."""
         ...
 
-    def feed(self, data: bytes) -> tuple[bytes, bytes | None]:
-        """The body's octets in DATA, and those behind the body once it is whole, else None; raises ClientError."""
+    def feed(self, data: bytes, pieces: list[bytes]) -> bytes | None:
+        """Appends the body's octets in DATA to PIECES; what is behind the body once it is whole, else None.
+
+        Raises ClientError; what came before the fault is in PIECES then.
+        """
         ...
 
 
@@ -42,12 +45,14 @@ class LengthBody:
         self._left = length
         self.trailers: RawFields = []
 
-    def feed(self, data: bytes) -> tuple[bytes, bytes | None]:
+    def feed(self, data: bytes, pieces: list[bytes]) -> bytes | None:
         """See `BodyReader.feed`."""
         if len(data) < self._left:
             self._left -= len(data)
-            return data, None
-        return data[: self._left], data[self._left :]
+            pieces.append(data)
+            return None
+        pieces.append(data[: self._left])
+        return data[self._left :]
 
 
 class ChunkedBody:
@@ -65,13 +70,12 @@ class ChunkedBody:
         self._trailer_reader: HeadReader | None = None
         self.trailers: RawFields = []
 
-    def feed(self, data: bytes) -> tuple[bytes, bytes | None]:
+    def feed(self, data: bytes, pieces: list[bytes]) -> bytes | None:
         """See `BodyReader.feed`."""
-        pieces: list[bytes] = []
         at = 0
         while at < len(data):
             if self._trailer_reader is not None:
-                return b"".join(pieces), self._read_trailers(self._trailer_reader, data[at:])
+                return self._read_trailers(self._trailer_reader, data[at:])
             if self._left:
                 pieces.append(data[at : at + self._left])
                 at += len(pieces[-1])
@@ -79,7 +83,7 @@ class ChunkedBody:
                 self._line_end = not self._left
             else:
                 at = self._read_line(data, at)
-        return b"".join(pieces), None
+        return None
 
     def _read_line(self, data: bytes, at: int) -> int:
         """Reads up to the end of a chunk-size line, or of the line end behind a chunk's octets."""

@@ -197,9 +197,12 @@ class Http1Connection:
         return TunnelRequested(stream=self._count, host=host, port=port, user=found.user)
 
     def _read_body(self, exchange: _Exchange, body: BodyReader, data: bytes, events: list[Event]) -> bytes:
-        piece, rest = body.feed(data)
-        if piece:
-            events.append(RequestData(exchange.stream, piece))
+        pieces: list[bytes] = []
+        try:
+            rest = body.feed(data, pieces)
+        finally:
+            if pieces:
+                events.append(RequestData(exchange.stream, b"".join(pieces)))
         if rest is None:
             self._close_if_half_closed()
             return b""

@@ -12,7 +12,7 @@ import h11
 from replayproxy.core.exchange import FaultKind, Headers, Origin
 from replayproxy.core.exchange import Interim as InterimAnswer
 from replayproxy.wire import names
-from replayproxy.wire.answer import chunk, joined, last_chunk
+from replayproxy.wire.answer import Framing, chunk, joined, last_chunk
 from replayproxy.wire.upstream import Broken, Data, End, Head, Interim, UpstreamEvent
 
 LONGEST_HEAD = 262_144
@@ -37,7 +37,7 @@ class Upstream1:
         self._raw = False
         self._spoilt = False
         self._method = ""
-        self._framing = ""
+        self._framing: Framing = "none"
         self._out: list[bytes] = []
 
     @property
@@ -217,7 +217,7 @@ def _state_of(method: str, upgrade: bool, length: int | None) -> h11.Request:
     return h11.Request(method=method, target="/", headers=headers)
 
 
-def _framing(method: str, status: int, fields: set[str]) -> str:
+def _framing(method: str, status: int, fields: set[str]) -> Framing:
     """How h11 finds the end of this answer's body (RFC 9112 section 6.3)."""
     if method == "HEAD" or status < 200 or status in (204, 304):
         return "none"

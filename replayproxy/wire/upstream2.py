@@ -8,6 +8,7 @@ import h2.events
 from replayproxy.core.exchange import FaultKind, Headers, Origin, header
 from replayproxy.core.exchange import Interim as InterimAnswer
 from replayproxy.wire import names
+from replayproxy.wire.answer import framing_of
 from replayproxy.wire.frames import BrokenConnection, Framed, Outgoing, RawHeaders, field_lines, pump, text
 from replayproxy.wire.upstream import Broken, Data, End, Head, Interim, UpstreamEvent
 
@@ -177,9 +178,7 @@ class Upstream2:
 
     def _head(self, stream: int, exchange: _Exchange, event: h2.events.ResponseReceived) -> Head:
         status, fields = _status(event.headers), text(event.headers)
-        framing = "length" if header(fields, "content-length") is not None else "chunked"
-        if exchange.method == "HEAD" or status in (204, 304):
-            framing = "none"
+        framing = framing_of(exchange.method, status, 0 if header(fields, "content-length") else None, modern=True)
         return Head(stream=stream, status=status, reason="", headers=fields, version="HTTP/2", framing=framing)
 
     def _on_end(self, stream: int, exchange: _Exchange, trailers: Headers) -> list[UpstreamEvent]:
