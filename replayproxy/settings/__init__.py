@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from replayproxy.settings.loading import CONFIG_NAME, load, rights_from
 from replayproxy.settings.manual import manual
-from replayproxy.settings.model import Episode, Limits, Settings, TimeRule, Webhook
+from replayproxy.settings.model import Episode, Settings, TimeRule, Webhook
 from replayproxy.settings.schema import SCHEMA_FILE, schema
 from replayproxy.settings.template import template
 
@@ -16,7 +16,6 @@ __all__ = [
     "CONFIG_NAME",
     "SCHEMA_FILE",
     "Episode",
-    "Limits",
     "Settings",
     "TimeRule",
     "Webhook",

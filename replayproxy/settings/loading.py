@@ -15,6 +15,7 @@ from replayproxy.settings.model import Episode, Settings
 from replayproxy.settings.table import TABLE, FileText, ProviderText
 
 CONFIG_NAME = "replayproxy.yaml"
+MANUAL = "every setting is described in docs/configuration.md, every part of a rights tag in docs/rights.md"
 
 
 def load(path: Path | None = None, folder: Path = Path()) -> Settings:
@@ -26,7 +27,7 @@ def load(path: Path | None = None, folder: Path = Path()) -> Settings:
         path = folder / CONFIG_NAME
         if not path.exists():
             return Settings()
-    document = _document(path, hint="replayproxy init writes one")
+    document = _document(path, hint="replayproxy init writes one to start from")
     return _settings(path, document, _shaped(TABLE, document))
 
 
@@ -56,7 +57,11 @@ def _document(path: Path, *, hint: str, kind: type[SettingsError | RightsError] 
     except OSError as error:
         reason = error.strerror or str(error)
         raise SettingsError(f"{path}: cannot be read: {reason}", hint=hint) from error
-    return parse(data, str(path), kind=kind)
+    try:
+        return parse(data, str(path), kind=kind)
+    except kind as error:
+        own = error.hint if error.hint and "record" not in error.hint else hint or "mend the YAML at that line"
+        raise kind(error.what, hint=own) from error
 
 
 def _shaped[T](shape: Shape[T], document: Document, under: Place = ()) -> T:
@@ -70,7 +75,7 @@ def _shaped[T](shape: Shape[T], document: Document, under: Place = ()) -> T:
 
 
 def _at(document: Document, path: Place, problem: str, hint: str) -> SettingsError | RightsError:
-    error = document.error(MisfitError(problem, path, hint=hint))
+    error = document.error(MisfitError(problem, path, hint=hint or MANUAL))
     assert isinstance(error, SettingsError | RightsError)
     return error
 
@@ -132,6 +137,6 @@ def _registry(document: Document, files: Iterable[Path]) -> Registry:
     for at, path in enumerate(files):
         if not path.is_file():
             hint = "paths count from this file's folder"
-            raise _at(document, ("registry", at), f"{path} is not a file that is there", hint)
+            raise _at(document, ("registry", at), f"{path.name} is not a file that is there", hint)
         entries += _shaped(REGISTRY, _document(path, hint="")).entries
     return Registry.from_entries(entries)

@@ -8,29 +8,10 @@ from typing import Literal, get_args
 
 from replayproxy.core.provider import Providers, Selector
 from replayproxy.core.rights import Registry
+from replayproxy.wire.limits import Limits
 
 Moves = Literal["now", "episode", "fixed", "signed"]
 MOVES: tuple[Moves, ...] = get_args(Moves)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Bounds of what a client may send and hold open; names and defaults are those of `wire.limits.Limits`.
-
-    Sizes in octets, times in seconds, None for no bound.
-    """
-
-    head_octets: int = 65_536
-    target_octets: int = 32_768
-    fields: int = 256
-    body_octets: int | None = None
-    trailer_octets: int = 16_384
-    chunk_extension_octets: int = 16_384
-    pipelined_octets: int = 262_144
-    streams: int = 128
-    control_frames: int = 1_000
-    idle_seconds: float = 300.0
-    connections: int = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from replayproxy.core.canonical.draft import plan_of
+from replayproxy.core.canonical.rules import RULE_IDS
 from replayproxy.core.provider import SEQUENCES, MatchRules, RedactRule
 from replayproxy.core.rights import PRESETS, TAG, Tag
 from replayproxy.core.shape import (
@@ -24,12 +25,19 @@ from replayproxy.core.shape import (
     found,
 )
 from replayproxy.settings import values
-from replayproxy.settings.model import MOVES, Episode, Limits, TimeRule, Webhook
+from replayproxy.settings.model import MOVES, Episode, TimeRule, Webhook
+from replayproxy.wire.limits import Limits
 
 VERSION = 1
 SELECTOR_PATTERN = r"^(header|query|form|json|path):.+$"
-SELECTOR = Text("selector", values.selector, SELECTOR_PATTERN)
-FIELD = Text("selector", values.field_selector, r"^(header|query|form|json):.+$")
+SELECTORS = "selectors are header:NAME, query:NAME, form:NAME, json:$.path and path:REGEX"
+SELECTOR = Text("selector", values.selector, SELECTOR_PATTERN, SELECTORS)
+FIELD = Text(
+    "selector",
+    values.field_selector,
+    r"^(header|query|form|json):.+$",
+    "the places are header:NAME, query:NAME, form:NAME and json:$.path",
+)
 NAME = Text("name", values.name, r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 FILE = Text("path", values.file_name, r"\S")
 REQUEST = Text("METHOD PATH", values.request_glob, r"^\S+ [/*]\S*$")
@@ -113,7 +121,13 @@ _MATCH: Record[MatchRules] = Record(
         ),
         Key(
             "on",
-            Items(Text("rule or selector", values.rule_taken_back)),
+            Items(
+                Text(
+                    "rule or selector",
+                    values.rule_taken_back,
+                    hint=f"rules: {', '.join(sorted(RULE_IDS))}; {SELECTORS}",
+                )
+            ),
             "built-in rules, or places of them, that are taken back",
             example="[header:accept-language]",
         ),
@@ -138,7 +152,7 @@ _REDACT: Record[RedactRule] = Record(
         Key("at", FIELD, "a place whose value is masked", example="json:$.ssn"),
         Key(
             "pattern",
-            Text("regular expression", values.expression, r"\S"),
+            Text("regular expression", values.expression, r"\S", "regular expressions are those of Python's re"),
             "a regular expression; what it matches is masked wherever it stands",
             example="'[0-9]{3}-[0-9]{2}-[0-9]{4}'",
         ),
@@ -181,7 +195,10 @@ PROVIDER: Record[ProviderText] = Record(
     (
         Key(
             "hosts",
-            Items(Text("glob of hosts", values.host_glob, r"^[^/\s]+$"), least=1),
+            Items(
+                Text("glob of hosts", values.host_glob, r"^[^/\s]+$", "such as api.example.com or '*.example.com'"),
+                least=1,
+            ),
             "its hosts; globs, and the first provider that has a host decides",
             example="[api.example.com, '*.api.example.com']",
             required=True,

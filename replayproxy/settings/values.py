@@ -64,7 +64,8 @@ def rule_taken_back(text: str) -> str:
     if text in RULE_IDS:
         return text
     if ":" not in text:
-        raise ValueError(f"there is no matching rule {text!r}: {nearest(text, sorted(RULE_IDS))}")
+        close = nearest(text, sorted(RULE_IDS))
+        raise ValueError(f"there is no matching rule {text!r}" + (f": {close}" if close.startswith("did") else ""))
     selector(text)
     return text
 
