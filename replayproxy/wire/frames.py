@@ -75,11 +75,17 @@ class Framed(h2.connection.H2Connection):
             try:
                 events = self.receive_data(frame)
             except h2.exceptions.ProtocolError as error:
+                self._ensure_goaway()
                 raise BrokenConnection(str(error) or type(error).__name__) from None
             except (HPACKError, HyperframeError, ValueError) as error:
-                self.terminate(h2.errors.ErrorCodes.PROTOCOL_ERROR)
+                self._ensure_goaway()
                 raise BrokenConnection(str(error) or type(error).__name__) from None
             yield from events
+
+    def _ensure_goaway(self) -> None:
+        """Sends a GOAWAY unless hyper-h2 has, which it does for what it finds wrong in a frame."""
+        if self.state_machine.state is not h2.connection.ConnectionState.CLOSED:
+            self.terminate(h2.errors.ErrorCodes.PROTOCOL_ERROR)
 
     def _frames(self) -> Iterator[bytes]:
         octets = self._octets

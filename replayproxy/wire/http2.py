@@ -148,6 +148,7 @@ class Http2Connection:
         try:
             started = self._started(stream, pseudo, text(raw), has_body=event.stream_ended is None)
         except ClientError as error:
+            exchange.whole = event.stream_ended is not None
             self._reject(stream, error, events)
             return
         exchange.expects = started.expects_continue
@@ -210,6 +211,7 @@ class Http2Connection:
         exchange.received += len(event.data)
         most = self.limits.body_octets
         if most is not None and exchange.received > most:
+            exchange.whole = event.stream_ended is not None
             events.append(StreamGone(event.stream_id))
             error = ClientError(413, f"the request body is longer than {most} octets")
             self._reject(event.stream_id, error, events)
