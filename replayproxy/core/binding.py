@@ -27,8 +27,10 @@ from replayproxy.core.exchange import Binding, Chunk, Headers, Interaction, Requ
 from replayproxy.core.provider import MatchRules, Selector
 
 REQUEST_ID_HEADERS = frozenset(name for rule in RULES if rule.id == "request-id" for name in rule.headers)
-_RPC_ID = (JsonPath.parse("$.id"), JsonPath.parse("$[*].id"))
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_EDGE = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4}))"
+"""No letter or digit before, save the last of a percent or JSON escape."""
+_NOT_FOR_HEADERS = re.compile(r"[\r\n\0]")
 _PROPOSED_HEADERS = frozenset({"other-header", "idempotency-key", "trace"})
 _CONSTANT_HEADERS = frozenset({"origin", "referer", "x-requested-with"})
 _SHORTEST = 8
@@ -37,12 +39,12 @@ _MOST_PLACES = 8
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """A recorded value, the caller's, the field's name; `places` are the only JSON places where given."""
+    """A recorded value, the caller's, and the field's name; `is_rpc` for the id of a JSON-RPC message."""
 
     name: str
     recorded: Value
     caller: Value
-    places: tuple[JsonPath, ...] = ()
+    is_rpc: bool = False
 
 
 def is_distinctive(text: str) -> bool:
@@ -126,19 +128,29 @@ def _echoes(recorded: Request, caller: Request, rules: MatchRules) -> Iterator[E
         if name in REQUEST_ID_HEADERS and not plan.keeps("request-id", f"header:{name}"):
             selector = Selector("header", name)
             yield from _paired(name, values(recorded, selector), values(caller, selector))
-    if _is_rpc(recorded) and _is_rpc(caller) and not plan.keeps("jsonrpc-id", "json:$.id"):
-        for pattern in _RPC_ID:
-            selector = Selector("json", "$.id" if pattern is _RPC_ID[0] else "$[*].id")
-            yield from _paired("id", values(recorded, selector), values(caller, selector), _RPC_ID)
+    if not plan.keeps("jsonrpc-id", "json:$.id"):
+        yield from _paired("id", _rpc_ids(recorded), _rpc_ids(caller), is_rpc=True)
 
 
-def _is_rpc(request: Request) -> bool:
-    return isinstance(request.body, bytes) and b'"jsonrpc"' in request.body
+def _rpc_ids(request: Request) -> list[Value]:
+    """The ids of a JSON-RPC 2.0 request, or of each in a batch."""
+    if not isinstance(request.body, bytes) or b'"jsonrpc"' not in request.body:
+        return []
+    found = json_leaves(request)
+    envelopes = {leaf.path[:-1] for leaf in found if leaf.path[-1:] == ("jsonrpc",) and leaf.text == "2.0"}
+    return [
+        Value(leaf.text, leaf.token, leaf.kind, leaf.path)
+        for leaf in found
+        if _is_rpc_place(leaf.path) and leaf.path[:-1] in envelopes
+    ]
 
 
-def _paired(
-    name: str, recorded: list[Value], caller: list[Value], places: tuple[JsonPath, ...] = ()
-) -> Iterator[Echo]:
+def _is_rpc_place(path: Path) -> bool:
+    """Whether the id of a JSON-RPC message stands at PATH: `$.id`, or `$[3].id` in a batch."""
+    return path[-1:] == ("id",) and (len(path) == 1 or (len(path) == 2 and isinstance(path[0], int)))
+
+
+def _paired(name: str, recorded: list[Value], caller: list[Value], *, is_rpc: bool = False) -> Iterator[Echo]:
     """The values that differ, by their path in a JSON body, else by their order."""
     by_path = {value.path: value for value in caller}
     for position, value in enumerate(recorded):
@@ -146,7 +158,7 @@ def _paired(
         if other is None and value.path is None and position < len(caller):
             other = caller[position]
         if other is not None and value.text and value.kind != "literal" and value.token != other.token:
-            yield Echo(name, value, other, places)
+            yield Echo(name, value, other, is_rpc)
 
 
 def _name(selector: Selector) -> str:
@@ -156,7 +168,9 @@ def _name(selector: Selector) -> str:
 
 
 def _bound_headers(headers: Headers, echoes: list[Echo]) -> Headers:
-    return tuple((name, _bound_header(name, value, echoes)) for name, value in headers)
+    """HEADERS with the caller's values, save those that would end the field (RFC 9110 section 5.5)."""
+    fit = [echo for echo in echoes if not _NOT_FOR_HEADERS.search(echo.caller.text)]
+    return tuple((name, _bound_header(name, value, fit)) for name, value in headers)
 
 
 def _bound_header(name: str, value: str, echoes: list[Echo]) -> str:
@@ -186,13 +200,15 @@ def _body_edits(body: bytes, content_type: str, echoes: list[Echo]) -> list[Edit
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         return []
-    documents = _documents(text, media_type(content_type)[0])
+    kind = media_type(content_type)[0]
+    documents = _documents(text, kind)
+    markup = escape if re.search(r"xml|html", kind) else str
     spans: list[tuple[int, int, str]] = []
     for leaf, echo in _token_echoes(documents, echoes):
         _insert(spans, leaf.start, leaf.end, _rendered(leaf, echo))
     inside = [(found[0].start, found[-1].end) for found in documents if found]
-    for escaped, edge in ((True, _json_inner), (False, _markup)):
-        pattern, spellings = _search(echoes, edge)
+    for escaped, plain in ((True, (_json_inner, _json_ascii, _json_slashed)), (False, (markup,))):
+        pattern, spellings = _search(echoes, *plain)
         for found in pattern.finditer(text) if pattern else ():
             if any(start <= found.start() < end for start, end in inside) is escaped:
                 _insert(spans, found.start(), found.end(), spellings[found[0]])
@@ -234,12 +250,10 @@ def _token_echoes(documents: list[list[Leaf]], echoes: list[Echo]) -> Iterator[t
 
 def _at_its_place(found: list[Leaf], echo: Echo) -> list[Leaf]:
     """Of leaves that equal an ambiguous value those at the same path, else those of the same name."""
-    if echo.places:
-        return [leaf for leaf in found if any(place.matches(leaf.path) for place in echo.places)]
+    if echo.is_rpc:
+        return [leaf for leaf in found if _is_rpc_place(leaf.path)]
     same_path = [leaf for leaf in found if leaf.path == echo.recorded.path]
-    return same_path or [
-        leaf for leaf in found if echo.name and _plain(_leaf_name(leaf.path)) == _plain(echo.name)
-    ]
+    return same_path or [leaf for leaf in found if echo.name and _plain(_leaf_name(leaf.path)) == _plain(echo.name)]
 
 
 def _leaf_name(path: Path) -> str:
@@ -267,29 +281,32 @@ def _json_inner(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-def _markup(text: str) -> str:
-    return text
+def _json_ascii(text: str) -> str:
+    return json.dumps(text)[1:-1]
 
 
-def _search(echoes: list[Echo], plain: Callable[[str], str]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
+def _json_slashed(text: str) -> str:
+    return _json_inner(text).replace("/", "\\/")
+
+
+def _search(echoes: list[Echo], *plain: Callable[[str], str]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
     """A pattern for every spelling of the distinctive values, and what each is replaced by.
 
-    PLAIN is the spelling of the text at hand; percent escapes and markup escapes may stand in any text.
+    PLAIN are the spellings of the text at hand; percent escapes and markup escapes may stand in any text.
     Letters and digits next to a spelling make it part of another value.
     """
     spellings: dict[str, str] = {}
+    spells: tuple[Callable[[str], str], ...] = (*plain, _percent, _percent_lower, quote_plus, escape)
     for echo in echoes:
         old, new = echo.recorded.text, echo.caller.text
         if is_distinctive(old):
-            for spell in (plain, _percent, _percent_lower, quote_plus, escape):
+            for spell in spells:
                 spellings.setdefault(spell(old), spell(new))
     if not spellings:
         return None, spellings
     longest_first = sorted(spellings, key=len, reverse=True)
     alternatives = "|".join(map(re.escape, longest_first))
-    return re.compile(
-        rf"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{{2}}))(?:{alternatives})(?![A-Za-z0-9])"
-    ), spellings
+    return re.compile(f"{_EDGE}(?:{alternatives})(?![A-Za-z0-9])"), spellings
 
 
 def _percent(text: str) -> str:
@@ -329,10 +346,13 @@ def _candidates(request: Request) -> Iterator[tuple[str, str]]:
     for name, value in form_fields(request):
         if not names_credential(name, "form"):
             yield f"form:{name}", value
-    rpc = _is_rpc(request)
+    bound_already = {value.path for value in _rpc_ids(request)}
     for leaf in json_leaves(request):
-        is_id = rpc and any(place.matches(leaf.path) for place in _RPC_ID)
-        if leaf.kind == "string" and not is_id and not names_credential(_leaf_name(leaf.path), "json"):
+        if (
+            leaf.kind == "string"
+            and leaf.path not in bound_already
+            and not names_credential(_leaf_name(leaf.path), "json")
+        ):
             yield f"json:{spelled(leaf.path)}", leaf.text
 
 

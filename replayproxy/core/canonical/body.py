@@ -133,7 +133,7 @@ def _add_part(draft: Draft, part: Part, prefix: str) -> None:
 
 def _steady_text(draft: Draft, name: str | None, data: bytes) -> str | None:
     """What stands for the credential in a form field's DATA; None where it holds none."""
-    if name is None or len(data) > SHOWN:
+    if name is None:
         return None
     text = data.decode("utf-8", "surrogateescape")
     steady = steady_value(draft, "form", name, text)
