@@ -75,7 +75,9 @@ class Player:
 
     def ask(self, key: str, *, conditional: bool = False, preference: bytes = b"") -> int | Absent:
         """The position of the answer, or why there is none."""
-        found = self.cursors.next(self.series[key], conditional=conditional, preference=preference)
+        found = self.cursors.next(
+            self.series[key], conditional=conditional, preferences=frozenset([preference])
+        )
         if isinstance(found, Absent):
             return found
         if found.write:
@@ -279,13 +281,26 @@ def test_the_callers_own_recordings_come_first() -> None:
     assert [player.ask(READ, preference=bob) for _ in range(2)] == [1, 1]
     assert [player.ask(READ, preference=ann) for _ in range(3)] == [0, 2, 2]
     assert [player.ask(READ, preference=b"\x0c") for _ in range(4)] == [0, 1, 2, 2]
-    assert player.cursors.given == {"0~0b": 2, "0~0a": 3, "0": 4}
+    assert player.cursors.given == {"0~own:1": 2, "0~own:0": 3, "0": 4}
+
+
+def test_one_caller_has_a_preference_per_salt() -> None:
+    """A credential is masked in each cassette by its own salt; its recordings are still in one order."""
+    tape = [
+        recording(0, preference=b"a"),
+        recording(1, preference=b"z"),
+        recording(2, preference=b"b", cassette=1),
+    ]
+    (series,) = arrange(tape)[0].values()
+    cursors = Cursors()
+    found = [cursors.next(series, preferences=frozenset([b"a", b"b"])) for _ in range(3)]
+    assert found == [tape[0], tape[2], tape[2]]
 
 
 def test_a_preference_that_all_share_is_no_choice() -> None:
     """The lane is that of everyone."""
     window = [recording(0, conditional=True, preference=b"\x0a")]
-    lane = choose(window, conditional=True, preference=b"\x0a")
+    lane = choose(window, conditional=True, preferences=frozenset([b"\x0a"]))
     assert lane is not None
     assert lane.name == "0~conditional"
 
