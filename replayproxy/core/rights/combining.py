@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from replayproxy.core.rights.tag import Tag
 
 UNKNOWN = Permission("unknown")
-WIDENING = (
-    "a closer level may only tighten; a widening needs a signed attestation, which this version cannot check"
-)
+WIDENING = "a closer level may only tighten; a widening needs a signed attestation, which this version cannot check"
 
 
 def lay(tag: Tag, base: Tag) -> tuple[Tag, tuple[Finding, ...]]:
@@ -114,9 +112,7 @@ def difference(tag: Tag, base: Tag) -> Tag | None:
     """
     if tag == base:
         return None
-    own = {
-        name: part for name in tag.__dataclass_fields__ if (part := getattr(tag, name)) != getattr(base, name)
-    }
+    own = {name: part for name in tag.__dataclass_fields__ if (part := getattr(tag, name)) != getattr(base, name)}
     for name in ("terms", "jurisdictions", "permissions", "obligations", "attestations", "extensions"):
         if name in own:
             own[name] = tuple(item for item in own[name] if item not in getattr(base, name))
@@ -151,7 +147,7 @@ def meet(first: Tag, second: Tag) -> Tag:
         ),
         obligations=_merged(first.obligations, second.obligations),
         expires=min(filter(None, (first.expires, second.expires)), default=""),
-        attestations=tuple(item for item in first.attestations if item in second.attestations),
+        attestations=_merged((), tuple(item for item in first.attestations if item in second.attestations)),
         extensions=(),
     )
 

@@ -222,14 +222,10 @@ ATTESTATION = Record(
         Key("role", FILLED, "as what"),
         Key("at", Day(), "when"),
         Key("widens", Items(Choice(USES)), "the permissions that it widens"),
-        Key(
-            "scope", Record("scope", Scope, (Key("customers", Items(FILLED), "for these only"),)), "for whom"
-        ),
+        Key("scope", Record("scope", Scope, (Key("customers", Items(FILLED), "for these only"),)), "for whom"),
         Key(
             "evidence",
-            Record(
-                "document", Document, (Key("sha256", _SHA256, "its digest"), Key("name", FILLED, "its name"))
-            ),
+            Record("document", Document, (Key("sha256", _SHA256, "its digest"), Key("name", FILLED, "its name"))),
             "the document behind it",
         ),
         Key("expires", Day(), "its last day"),

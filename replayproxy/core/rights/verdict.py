@@ -66,9 +66,7 @@ def _permission(tag: Tag, use: Use, purpose: str) -> Finding | None:
     ground = f" by {stated.basis}" if stated and stated.basis else ""
     if value == "forbidden":
         hint = "record the provider's sandbox or synthetic data instead, or have the widening attested"
-        return Finding(
-            code="RP030", level="deny", use=use, message=f"{about} is forbidden{ground}", hint=hint
-        )
+        return Finding(code="RP030", level="deny", use=use, message=f"{about} is forbidden{ground}", hint=hint)
     if value == "granted" or purpose == LENIENT:
         return None
     if value == "unknown":

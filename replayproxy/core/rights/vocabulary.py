@@ -15,9 +15,7 @@ Value = Literal["granted", "conditional", "unknown", "forbidden"]
 
 OwnerKind = Literal["provider", "customer", "third-party", "public", "unknown"]
 Mode = Literal["live", "test", "sandbox", "mock", "unknown"]
-Subject = Literal[
-    "synthetic", "test-mode", "public-record", "business", "unknown", "personal", "special-category"
-]
+Subject = Literal["synthetic", "test-mode", "public-record", "business", "unknown", "personal", "special-category"]
 """Whom the data is about."""
 
 Evidence = Literal["primary", "second-hand", "contract"]

@@ -153,7 +153,9 @@ class Record[T]:
                 raise self._unknown(name, path)
         for key in self.keys:
             if key.required and key.name not in value:
-                raise ShapeError(path, f"{key.name} is missing", hint=f"{key.name}: {key.default or key.example or key.help}")
+                raise ShapeError(
+                    path, f"{key.name} is missing", hint=f"{key.name}: {key.default or key.example or key.help}"
+                )
         given = {
             name.replace("-", "_"): key.shape.read(value[name], (*path, name))
             for name, key in known.items()
