@@ -189,7 +189,7 @@ class Http1Connection:
             events.append(RequestEnded(exchange.stream))
 
     def _tunnel_requested(self, target: str, found: Meaning) -> TunnelRequested:
-        if self._via.host or self._via.transparent:
+        if self._via.host:
             raise ClientError(400, "CONNECT is only for the proxy port")
         if found.length != 0:
             raise ClientError(400, "CONNECT cannot have a body")

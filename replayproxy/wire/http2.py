@@ -8,7 +8,7 @@ from typing import Any
 import h2.errors
 import h2.events
 
-from replayproxy.core.exchange import Headers, Interim, Origin
+from replayproxy.core.exchange import Headers, Interim
 from replayproxy.wire import names
 from replayproxy.wire.answer import framing_of
 from replayproxy.wire.events import (
@@ -16,7 +16,6 @@ from replayproxy.wire.events import (
     Rejected,
     RequestData,
     RequestEnded,
-    RequestStarted,
     StreamGone,
     Via,
 )
@@ -24,8 +23,7 @@ from replayproxy.wire.fault import ClientError, problem
 from replayproxy.wire.frames import BrokenConnection, Framed, Outgoing, RawHeaders, field_lines, pump, text
 from replayproxy.wire.http1 import AbortKind, Closing
 from replayproxy.wire.limits import Limits
-from replayproxy.wire.request import proxy_user
-from replayproxy.wire.target import destination
+from replayproxy.wire.request2 import kept, request
 
 
 class _Exchange:
@@ -140,64 +138,19 @@ class Http2Connection:
     def _on_request(self, event: h2.events.RequestReceived, events: list[Event]) -> None:
         stream = event.stream_id
         raw: RawHeaders = event.headers
-        pseudo = {name: value.decode("latin-1") for name, value in raw if name[:1] == b":"}
-        exchange = self._exchanges[stream] = _Exchange(pseudo.get(b":method", ""))
+        method = next((value for name, value in raw if name == b":method"), b"").decode("latin-1")
+        exchange = self._exchanges[stream] = _Exchange(method)
         if self._leaving:
             self._drop(stream, h2.errors.ErrorCodes.REFUSED_STREAM)
             return
         try:
-            started = self._started(stream, pseudo, text(raw), has_body=event.stream_ended is None)
+            started = request(stream, raw, self._via, self.limits, has_body=event.stream_ended is None)
         except ClientError as error:
             exchange.whole = event.stream_ended is not None
             self._reject(stream, error, events)
             return
         exchange.expects = started.expects_continue
         events.append(started)
-
-    def _started(self, stream: int, pseudo: dict[bytes, str], fields: Headers, *, has_body: bool) -> RequestStarted:
-        method, path = pseudo.get(b":method", ""), pseudo.get(b":path", "")
-        if not names.TOKEN.fullmatch(method):
-            raise ClientError(400, "the request does not begin with a method")
-        if method == "CONNECT":
-            raise ClientError(501, "CONNECT is only for the proxy port")
-        if len(path) > self.limits.target_octets:
-            raise ClientError(414, f"the request target is longer than {self.limits.target_octets} octets")
-        if len(fields) > self.limits.fields:
-            raise ClientError(431, f"there are more than {self.limits.fields} fields")
-        named = {name: value for name, value in fields if name in _READ}
-        authority = pseudo.get(b":authority") or named.get("host", "")
-        origin, target = self._destination(method, pseudo.get(b":scheme", ""), authority, path)
-        self._check_length(named.get("content-length"))
-        expect = names.listed(named.get("expect", ""))
-        if expect - {"100-continue"}:
-            raise ClientError(417, "only the expectation 100-continue can be met")
-        credentials = named.get("proxy-authorization")
-        kept = ((name, value) for name, value in fields if name == "te" or _kept(name))
-        return RequestStarted(
-            stream=stream,
-            method=method,
-            origin=origin,
-            target=target,
-            headers=(("Host", authority), *kept),
-            version="HTTP/2",
-            has_body=has_body,
-            expects_continue=bool(expect) and has_body,
-            user=proxy_user(credentials) if credentials is not None and not self._via.host else None,
-        )
-
-    def _destination(self, method: str, scheme: str, authority: str, path: str) -> tuple[Origin, str]:
-        if not path.isascii() or not path.isprintable() or " " in path:
-            raise ClientError(400, "the request target is not valid")
-        if path == "*":
-            return destination(method, path, authority, self._via)
-        if not path.startswith("/"):
-            raise ClientError(400, "the request target is not valid")
-        return destination(method, f"{scheme}://{authority}{path}", authority, self._via)
-
-    def _check_length(self, length: str | None) -> None:
-        most = self.limits.body_octets
-        if length is not None and most is not None and length.isdigit() and int(length) > most:
-            raise ClientError(413, f"the request body is longer than {most} octets")
 
     def _on_data(self, event: h2.events.DataReceived, events: list[Event]) -> None:
         self._h2.acknowledge(event)
@@ -220,7 +173,7 @@ class Http2Connection:
 
     def _on_trailers(self, event: h2.events.TrailersReceived, events: list[Event]) -> None:
         if event.stream_id in self._exchanges:
-            self._whole(event.stream_id, tuple(f for f in text(event.headers) if _kept(f[0])), events)
+            self._whole(event.stream_id, tuple(f for f in text(event.headers) if kept(f[0])), events)
 
     def _on_end(self, event: h2.events.StreamEnded, events: list[Event]) -> None:
         if event.stream_id in self._exchanges:
@@ -390,12 +343,7 @@ class Http2Connection:
                 self._h2.reset_stream(stream, h2.errors.ErrorCodes.NO_ERROR)
 
 
-_READ = frozenset({"host", "content-length", "expect", "proxy-authorization"})
 _NUISANCES = (h2.events.PingReceived, h2.events.RemoteSettingsChanged, h2.events.UnknownFrameReceived)
-
-
-def _kept(name: str) -> bool:
-    return names.request_name(name.encode("latin-1"))[1] in (names.END_TO_END, names.LENGTH)
 
 
 def _end_to_end(headers: Headers) -> Headers:

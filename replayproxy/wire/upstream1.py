@@ -67,7 +67,8 @@ class Upstream1:
         """Sends a request's head; the handle of the exchange.
 
         HEADERS are end-to-end and sent in their order and case; a Host field is put first where there is none. LENGTH
-        is that of the body, None to send it in chunks. Raises ValueError, with nothing sent, for what cannot be sent.
+        is that of the body, None to send it in chunks; 0 ends the request here. Raises ValueError, with nothing sent,
+        for what cannot be sent.
         """
         if not self.reusable:
             raise RuntimeError("an exchange is open on this connection")
@@ -82,6 +83,8 @@ class Upstream1:
         if self._stream:
             self._connection.start_next_cycle()
         self._connection.send(_state_of(method, bool(upgrade), length))
+        if length == 0:
+            self._connection.send(h11.EndOfMessage())
         self._out.append(octets)
         self._stream += 1
         self._open, self._answered, self._raw = True, False, False
@@ -95,11 +98,9 @@ class Upstream1:
 
     def send_end(self, stream: int, trailers: Headers = ()) -> None:
         """Ends the request; TRAILERS go only with chunks."""
-        if not self._is_open(stream) or self._raw:
-            return
-        if self._chunked:
-            self._out.append(last_chunk(trailers))
-        if self._connection.our_state is h11.SEND_BODY:
+        if self._is_open(stream) and self._connection.our_state is h11.SEND_BODY:
+            if self._chunked:
+                self._out.append(last_chunk(trailers))
             self._connection.send(h11.EndOfMessage())
 
     def reset(self, stream: int) -> None:

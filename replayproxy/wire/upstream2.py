@@ -78,7 +78,7 @@ class Upstream2:
     ) -> int:
         """Sends a request's head; the handle of the exchange. See `Upstream1.send_head`.
 
-        UPGRADE has no place in HTTP/2. A LENGTH of 0 does not end the request: `send_end` does.
+        UPGRADE has no place in HTTP/2.
         """
         del upgrade
         if not self.reusable:
@@ -92,6 +92,7 @@ class Upstream2:
             self._pump(other)  # a stream takes its number when its head is sent, so only one head can wait
         stream: int = self._h2.get_next_available_stream_id()
         exchange = self._exchanges[stream] = _Exchange(method)
+        exchange.out.ended = length == 0
         exchange.out.head = [
             (b":method", method.encode("ascii")),
             (b":scheme", origin.scheme.encode("ascii")),
