@@ -102,9 +102,7 @@ class Draft:
         if len(text) < _SHORTEST_SHAPE:
             return text
         spans = merged((shape.start, shape.end) for shape in shapes(text))
-        return replaced(
-            text, [(start, end, self.concealed(place, text[start:end], path)) for start, end in spans]
-        )
+        return replaced(text, [(start, end, self.concealed(place, text[start:end], path)) for start, end in spans])
 
     def key(self) -> bytes:
         """The SHA-256 of the parts: two requests have one key if and only if they have the same parts."""

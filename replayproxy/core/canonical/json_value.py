@@ -68,6 +68,4 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(f"not JSON: {name}")
 
 
-_decoder = json.JSONDecoder(
-    object_pairs_hook=Members, parse_int=number, parse_float=number, parse_constant=_refuse
-)
+_decoder = json.JSONDecoder(object_pairs_hook=Members, parse_int=number, parse_float=number, parse_constant=_refuse)

@@ -90,7 +90,7 @@ def _shown(plan: Plan, rule: str, value: str) -> str:
     """What of a header's VALUE takes part, where RULE would have left it out."""
     if rule == "credential":
         return fingerprint(value)
-    if rule == "boundary" and not plan.keeps(rule, ""):
+    if rule == "content-type" and not plan.keeps("boundary", "body"):
         return BOUNDARY.sub("", value).strip()
     return value.strip()
 

@@ -15,9 +15,7 @@ from replayproxy.core.credentials import names_credential
 KEY_HEADERS = ("range", "x-amz-target", "soapaction", "x-http-method-override")
 """The few header fields that select a resource, lower case."""
 
-CONDITIONAL_HEADERS = frozenset(
-    {"if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range"}
-)
+CONDITIONAL_HEADERS = frozenset({"if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range"})
 """The fields that make a request conditional (RFC 9110 section 13.1), lower case."""
 
 IGNORED = "match.ignore"
@@ -169,11 +167,12 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
-        "boundary",
-        "Content-Type; the delimiters of multipart bodies",
-        "every upload makes up a boundary",
+        "content-type",
+        "headers",
+        "it decides how the body counts, and the body is in the key; taken back it counts without its boundary",
         ("content-type",),
     ),
+    Rule("boundary", "the delimiters of multipart bodies", "every upload makes up a boundary"),
     Rule(
         "aws-chunked",
         "chunk sizes, signatures and trailers of bodies with Content-Encoding aws-chunked or "
@@ -220,20 +219,14 @@ _AMAZON = ("algorithm", "credential", "date", "expires", "security-token", "sign
 _SIGNERS = frozenset({"awsaccesskeyid", "googleaccessid", "key-pair-id"})
 
 SIGNATURES = (
-    Signature(
-        "aws-signature", (frozenset({"x-amz-signature"}),), frozenset(f"x-amz-{name}" for name in _AMAZON)
-    ),
-    Signature(
-        "gcs-signature", (frozenset({"x-goog-signature"}),), frozenset(f"x-goog-{name}" for name in _AMAZON)
-    ),
+    Signature("aws-signature", (frozenset({"x-amz-signature"}),), frozenset(f"x-amz-{name}" for name in _AMAZON)),
+    Signature("gcs-signature", (frozenset({"x-goog-signature"}),), frozenset(f"x-goog-{name}" for name in _AMAZON)),
     Signature(
         "url-signature",
         (frozenset({"signature"}), _SIGNERS),
         _SIGNERS | {"signature", "expires", "policy", "x-amz-security-token"},
     ),
-    Signature(
-        "azure-sas", (frozenset({"sig"}), frozenset({"sv"})), frozenset({"sig", "se", "st", "ske", "skt"})
-    ),
+    Signature("azure-sas", (frozenset({"sig"}), frozenset({"sv"})), frozenset({"sig", "se", "st", "ske", "skt"})),
     Signature(
         "oauth1-signature",
         (frozenset({"oauth_signature"}),),

@@ -145,9 +145,9 @@ def test_a_credential_taken_back_is_not_shown() -> None:
 
 
 def test_a_content_type_taken_back() -> None:
-    """It counts without its boundary, unless that rule is taken back as a whole."""
+    """It counts without its boundary, unless that rule is taken back too."""
     kinds = [with_headers(("Content-Type", f"multipart/x; boundary={name}; a=b")) for name in "12"]
-    place, rule = MatchRules(on=("header:content-type",)), MatchRules(on=("boundary",))
+    place, rule = MatchRules(on=("header:content-type",)), MatchRules(on=("boundary", "content-type"))
     assert canonical(kinds[0], place).key == canonical(kinds[1], place).key != canonical(BASE).key
     assert canonical(kinds[0], rule).key != canonical(kinds[1], rule).key
 

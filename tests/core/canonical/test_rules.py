@@ -119,6 +119,7 @@ CASES = {
     "timeout": [with_header("grpc-timeout", "7980m", "7981m")],
     "websocket-key": [with_header("Sec-WebSocket-Key")],
     "framing": [with_header("Expect"), with_header("Content-MD5"), with_header("Content-Length")],
+    "content-type": [with_header("Content-Type", "text/plain", "text/csv")],
     "boundary": [(upload("a1"), upload("b2"))],
     "aws-chunked": [
         (
