@@ -95,11 +95,16 @@ class ClientConnection(asyncio.Protocol):
 
     def drain(self) -> None:
         """Close once the exchanges that are open have ended; now if there are none."""
+        if self._closed:
+            return
         self._draining = True
+        idle = not self._exchanges.busy
         wire = self._exchanges.wire
-        if isinstance(wire, Http2Connection) and not self._closed:
+        if isinstance(wire, Http2Connection):
             wire.close()
         self.flush()
+        if idle:
+            self._transport.close()  # what the client was sent it has had time to read
 
     def abort(self) -> None:
         """Close at once, whatever goes on."""

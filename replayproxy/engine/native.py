@@ -60,6 +60,7 @@ class NativeHost:
         self._paths: list[Path] = []
         self._addresses: list[tuple[str, int]] = []
         self._members: set[Member] = set()
+        self._turned_away: set[Member] = set()
         self._empty = asyncio.Event()
         self._sweeper: asyncio.Handle | None = None
         self._seen: set[str] = set()
@@ -113,6 +114,8 @@ class NativeHost:
             server.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
+        for member in list(self._turned_away):
+            member.abort()
         for member in list(self._members):
             member.drain()
         with contextlib.suppress(TimeoutError):
@@ -133,12 +136,14 @@ class NativeHost:
 
     def joined(self, connection: Member) -> bool:
         """CONNECTION is open; whether there is room for it."""
-        self._members.add(connection)
-        return len(self._members) <= self.limits.connections
+        room = len(self._members) < self.limits.connections
+        (self._members if room else self._turned_away).add(connection)
+        return room
 
     def left(self, connection: Member) -> None:
         """CONNECTION is closed."""
         self._members.discard(connection)
+        self._turned_away.discard(connection)
         if not self._members:
             self._empty.set()
 
