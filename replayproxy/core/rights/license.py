@@ -6,8 +6,6 @@ import re
 from functools import cache
 from typing import Any
 
-from license_expression import ExpressionError, get_spdx_licensing
-
 NO_ASSERTION = "NOASSERTION"
 """Nobody says what the licence is."""
 
@@ -19,6 +17,9 @@ _REFERENCE = re.compile(r"(DocumentRef-[A-Za-z0-9.-]+:)?LicenseRef-[A-Za-z0-9.-]
 
 @cache
 def _licensing() -> Any:
+    # Loading the library and its index takes longer than all the rest of a tag, and most tags name a LicenseRef.
+    from license_expression import get_spdx_licensing  # noqa: PLC0415
+
     return get_spdx_licensing()
 
 
@@ -27,7 +28,7 @@ def expression(text: str) -> str:
 
     Any `LicenseRef-…` is accepted: the terms of an API have no identifier at SPDX.
     """
-    if text in (NO_ASSERTION, NONE):
+    if _is_single(text):
         return text
     parsed = _parse(text)
     symbols = {str(symbol) for symbol in _licensing().unknown_license_symbols(parsed)}
@@ -36,7 +37,13 @@ def expression(text: str) -> str:
     return str(parsed)
 
 
+def _is_single(text: str) -> bool:
+    return text in (NO_ASSERTION, NONE) or _REFERENCE.fullmatch(text) is not None
+
+
 def _parse(text: str) -> Any:
+    from license_expression import ExpressionError  # noqa: PLC0415 - as above
+
     try:
         parsed = _licensing().parse(text, strict=True)
     except (ExpressionError, AttributeError, TypeError, IndexError) as error:
@@ -63,6 +70,8 @@ def joined(first: str, second: str) -> str:
 
 def demands(text: str) -> frozenset[str]:
     """The parts of an expression that all have to be met."""
+    if _is_single(text):
+        return frozenset({text})
     parsed = _licensing().parse(text)
     is_and = isinstance(parsed, _licensing().AND)
     return frozenset(str(part) for part in parsed.args) if is_and else frozenset({str(parsed)})

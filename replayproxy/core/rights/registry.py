@@ -157,7 +157,7 @@ def resolve(
     be our own synthetic data though the registry knows its host as a provider's.
     """
     registry = registry or Registry()
-    if cli == OWN_SYNTHETIC and registry.knows(host):
+    if OWN_SYNTHETIC in (cli, provider, folder) and registry.knows(host):
         raise WideningError((_not_own(host),))
     known = registry.lookup(host, path)
     levels = [level for level in (known, folder, provider, cli) if level is not None]

@@ -115,13 +115,15 @@ def test_a_level_that_widens_is_refused() -> None:
         )
 
 
-def test_what_the_registry_knows_is_not_our_own() -> None:
+@pytest.mark.parametrize("level", ["cli", "provider", "folder"])
+def test_what_the_registry_knows_is_not_our_own(level: str) -> None:
     """The preset own-synthetic is refused for a provider's host, though its entry states no permission."""
     known = registry(("api.test", "/v3/**", "MIT"))
     with pytest.raises(WideningError, match=r"RP011 the registry knows api\.test") as refused:
-        resolve("api.test", "/v2", cli=preset("own-synthetic"), registry=known)
+        resolve("api.test", "/v2", registry=known, **{level: preset("own-synthetic")})  # type: ignore[arg-type]
     assert "--rights" in refused.value.hint
-    assert resolve("mine.test", "/v2", cli=preset("own-synthetic"), registry=known) == preset("own-synthetic")
+    mine = resolve("mine.test", "/v2", registry=known, **{level: preset("own-synthetic")})  # type: ignore[arg-type]
+    assert mine == preset("own-synthetic")
 
 
 ENTRY = {
