@@ -99,7 +99,10 @@ class Framed(h2.connection.H2Connection):
         try:
             while len(octets) - at >= FRAME_HEAD:
                 size = FRAME_HEAD + int.from_bytes(octets[at : at + 3])
-                if len(octets) - at < size <= FRAME_HEAD + LONGEST_FRAME:
+                if size > FRAME_HEAD + LONGEST_FRAME:  # hyper-h2 would read all of it before it refuses
+                    self.terminate(h2.errors.ErrorCodes.FRAME_SIZE_ERROR)
+                    raise BrokenConnection(f"a frame is longer than {LONGEST_FRAME} octets")
+                if len(octets) - at < size:
                     return
                 at += size
                 yield bytes(octets[at - size : at])

@@ -216,7 +216,10 @@ def _sendable(headers: Headers, length: int | None) -> Headers:
 
 
 def _status(headers: RawHeaders) -> int:
-    return next((int(value) for name, value in headers if name == b":status"), 0)
+    status = next((value for name, value in headers if name == b":status"), b"")
+    if len(status) != 3 or not status.isdigit():
+        raise BrokenConnection("the upstream sent no valid status")
+    return int(status)
 
 
 def _code(code: h2.errors.ErrorCodes | int | None) -> str:

@@ -29,10 +29,12 @@ TRANSPARENT = Via("http", transparent=True)
 
 
 def connection(via: Via = TUNNEL, limits: Limits = Limits()) -> Http1Connection:  # noqa: B008 -- a frozen value
+    """A connection that came in by VIA."""
     return Http1Connection(via, limits)
 
 
 def fed(data: bytes, via: Via = TUNNEL, limits: Limits = Limits()) -> tuple[Http1Connection, list[Event]]:  # noqa: B008
+    """A connection that has received DATA, and what it told."""
     subject = connection(via, limits)
     return subject, subject.receive(data)
 
