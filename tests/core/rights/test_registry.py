@@ -120,9 +120,9 @@ def test_what_the_registry_knows_is_not_our_own(level: str) -> None:
     """The preset own-synthetic is refused for a provider's host, though its entry states no permission."""
     known = registry(("api.test", "/v3/**", "MIT"))
     with pytest.raises(WideningError, match=r"RP011 the registry knows api\.test") as refused:
-        resolve("api.test", "/v2", registry=known, **{level: preset("own-synthetic")})  # type: ignore[arg-type]
+        resolve("api.test", "/v2", registry=known, **{level: preset("own-synthetic")})
     assert "--rights" in refused.value.hint
-    mine = resolve("mine.test", "/v2", registry=known, **{level: preset("own-synthetic")})  # type: ignore[arg-type]
+    mine = resolve("mine.test", "/v2", registry=known, **{level: preset("own-synthetic")})
     assert mine == preset("own-synthetic")
 
 
