@@ -45,7 +45,10 @@ def _address(text: str) -> str:
 
 def selector(text: str) -> Selector:
     """A selector whose JSON path or regular expression can be used."""
-    found = Selector.parse(text)
+    try:
+        found = Selector.parse(text)
+    except (OverflowError, RecursionError) as error:
+        raise ValueError(f"{text!r} is not a regular expression that can be used: {error}") from error
     if found.kind == "json":
         JsonPath.parse(found.name)
     return found
@@ -74,7 +77,7 @@ def expression(text: str) -> str:
     """A regular expression that matches something."""
     try:
         compiled = re.compile(text)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{text!r} is not a regular expression: {error}") from error
     if compiled.search(""):
         raise ValueError(f"{text!r} matches empty text, so it would mask between any two characters")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import hypothesis
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from replayproxy.core.errors import ReplayproxyError, RightsError, SettingsError
 from replayproxy.core.provider import DEFAULT, MatchRules, RedactRule, Selector
 from replayproxy.core.rights import Permission, Tag, preset
+from replayproxy.format.document import parse
 from replayproxy.settings import Episode, Settings, TimeRule, Webhook, load, rights_from
 from replayproxy.wire.limits import Limits
 
@@ -66,6 +71,15 @@ def refused(folder: Path, text: str) -> ReplayproxyError:
     assert error.value.exit_code == 2
     assert error.value.hint
     return error.value
+
+
+def fault(folder: Path) -> SettingsError | None:
+    """The error that the configuration in FOLDER gives, if any; anything but a SettingsError comes out."""
+    try:
+        load(None, folder)
+    except SettingsError as error:
+        return error
+    return None
 
 
 def test_everything_that_can_be_set_is_read(folder: Path) -> None:
@@ -200,6 +214,8 @@ PROVIDER_FAULTS: dict[str, tuple[str, str, str]] = {
     "both": ("hosts: [a]\n    redact: [{at: 'query:a', pattern: b}]", "redact[0]: a redaction has exactly", "docs/"),
     "neither": ("hosts: [a]\n    redact: [{}]", "redact[0]: a redaction has exactly one of", "docs/"),
     "pattern": ("hosts: [a]\n    redact: [{pattern: '('}]", "redact[0].pattern: '(' is not a regular", "re"),
+    "huge path": ("hosts: [a]\n    match: {ignore: ['path:a{9999999999999}']}", "ignore[0]: 'path:a{", "path:REGEX"),
+    "huge": ("hosts: [a]\n    redact: [{pattern: 'a{9999999999999}'}]", "redact[0].pattern: 'a{99", "re"),
     "all": ("hosts: [a]\n    redact: [{pattern: 'a*'}]", "redact[0].pattern: 'a*' matches empty text", "re"),
     "at path": (
         "hosts: [a]\n    redact: [{at: 'path:a'}]",
@@ -299,3 +315,44 @@ def test_rights_that_are_neither_preset_nor_file_are_refused(tmp_path: Path) -> 
     assert error.value.hint == "did you mean unknown?"
     with pytest.raises(SettingsError, match="cannot be read: Is a directory"):
         rights_from(".", tmp_path)
+
+
+PLACES: list[tuple[str | int, ...]] = [
+    ("version",),
+    ("cassettes",),
+    ("providers",),
+    ("providers", "stripe"),
+    *(("providers", "stripe", key) for key in ("hosts", "rights", "match", "redact", "time", "webhooks")),
+    ("providers", "stripe", "hosts", 0),
+    *(("providers", "stripe", "match", key) for key in ("ignore", "bind", "on", "read_only", "sequence")),
+    *(("providers", "stripe", "match", key, 0) for key in ("ignore", "bind", "on", "read_only")),
+    ("providers", "stripe", "redact", 0, "at"),
+    ("providers", "stripe", "redact", 1, "pattern"),
+    ("providers", "stripe", "webhooks", 0, "to"),
+    ("providers", "tagged", "rights"),
+    ("providers", "tagged", "rights", "permissions", "ship"),
+    ("registry",),
+    ("limits",),
+    ("episodes", "one", "clock"),
+    ("episodes", "one", "listen"),
+    ("episodes", "one", "source"),
+]
+TEXT = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), max_size=12) | st.sampled_from(
+    ["header:", "json:$..", "path:(?P<a", "[::1", "http://[", "a..b", "xn--", "*.[", "[a-", "\u00ad", "127.1"]
+)
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXT, inner, max_size=2))
+
+
+@hypothesis.settings(max_examples=150, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+@given(place=st.sampled_from(PLACES), value=VALUES)
+def test_any_value_in_any_place_is_read_or_told(folder: Path, place: tuple[str | int, ...], value: object) -> None:
+    """No value makes anything but an error with file and line, and a hint."""
+    whole = parse(FULL.encode(), "full").value
+    target = whole
+    for step in place[:-1]:
+        target = target[step]
+    target[place[-1]] = value
+    (folder / "replayproxy.yaml").write_text(json.dumps(whole, ensure_ascii=False), encoding="utf-8")
+    error = fault(folder)
+    assert error is None or ("replayproxy.yaml:1: " in error.what and error.hint)
