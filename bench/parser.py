@@ -21,7 +21,13 @@ HEAD = (
     b"GET /v1/things?limit=10 HTTP/1.1\r\nHost: api.example.test\r\nUser-Agent: python-requests/2.34.0\r\n"
     b"Accept-Encoding: gzip, deflate\r\nAccept: */*\r\nConnection: keep-alive\r\nAuthorization: Bearer x\r\n\r\n"
 )
-ANSWER = (("Content-Type", "application/json"), ("Content-Length", "100"), ("Date", "x"), ("Server", "y"), ("ETag", "z"))
+ANSWER = (
+    ("Content-Type", "application/json"),
+    ("Content-Length", "100"),
+    ("Date", "x"),
+    ("Server", "y"),
+    ("ETag", "z"),
+)
 BODY = b"x" * 100
 ROUNDS = 7
 

@@ -15,9 +15,7 @@ from replayproxy.wire.limits import Limits
 
 LONGEST_SIZE_LINE = 4_096
 _SIZE_LINE = re.compile(rb"([0-9A-Fa-f]{1,16})([ \t]*;[\t\x20-\x7e\x80-\xff]*)?\r\n")
-_BEGUN_SIZE_LINE = re.compile(
-    rb"[0-9A-Fa-f]{0,16}|[0-9A-Fa-f]{1,16}(\r|[ \t]+|[ \t]*;[\t\x20-\x7e\x80-\xff]*\r?)"
-)
+_BEGUN_SIZE_LINE = re.compile(rb"[0-9A-Fa-f]{0,16}|[0-9A-Fa-f]{1,16}(\r|[ \t]+|[ \t]*;[\t\x20-\x7e\x80-\xff]*\r?)")
 
 
 class BodyReader(Protocol):

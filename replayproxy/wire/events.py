@@ -27,7 +27,10 @@ class Via:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunnelRequested:
-    """A CONNECT whose answer is owed: `accept_tunnel()` or `respond(…)`; `user` is the proxy user name or None."""
+    """A CONNECT whose answer is owed: `accept_tunnel()` or `respond(…)`.
+
+    `user` is the proxy user name, None where none was sent, "" where it cannot be read (so that it names nobody).
+    """
 
     stream: int
     host: str
@@ -80,7 +83,11 @@ class StreamGone:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The client broke the protocol; the connection has answered it (status, 0 if it could not) and will close."""
+    """The client broke the protocol; the connection has answered it (status, 0 if it could not).
+
+    `closing` of the connection says whether it ends with that: always under HTTP/1, under HTTP/2 not where only one
+    stream was at fault. A request that was told before is told as gone.
+    """
 
     status: int
     why: str

@@ -44,9 +44,7 @@ class Framed(h2.connection.H2Connection):
 
     def __init__(self, *, client_side: bool, streams: int, header_octets: int) -> None:
         super().__init__(
-            h2.config.H2Configuration(
-                client_side=client_side, header_encoding=None, normalize_inbound_headers=False
-            )
+            h2.config.H2Configuration(client_side=client_side, header_encoding=None, normalize_inbound_headers=False)
         )
         codes = h2.settings.SettingCodes
         settings = {

@@ -59,7 +59,18 @@ class Http1Connection:
 
     version = "HTTP/1"
 
-    __slots__ = ("_count", "_exchange", "_half_closed", "_head", "_held", "_out", "_overrun", "_via", "closing", "limits")
+    __slots__ = (
+        "_count",
+        "_exchange",
+        "_half_closed",
+        "_head",
+        "_held",
+        "_out",
+        "_overrun",
+        "_via",
+        "closing",
+        "limits",
+    )
 
     def __init__(self, via: Via, limits: Limits) -> None:
         self.limits = limits

@@ -114,6 +114,19 @@ def _by_host(host: str | None, via: Via) -> Origin:
 
 
 @lru_cache(maxsize=1024)
+def host_for(origin: Origin, host: str) -> str:
+    """The Host field for a request to ORIGIN: HOST as the client sent it if it names ORIGIN, else ORIGIN's own.
+
+    RFC 9112 section 3.2.2: a proxy replaces a Host that the target of the request does not bear out.
+    """
+    try:
+        name, port = authority(host)
+    except ClientError:
+        return origin.netloc
+    return host if name == origin.host and port in (None, origin.port) else origin.netloc
+
+
+@lru_cache(maxsize=1024)
 def tunnel_of(via: Via) -> tuple[str, int]:
     """Host, normalised, and port of the CONNECT that led here."""
     host = f"[{via.host}]" if ":" in via.host and not via.host.startswith("[") else via.host

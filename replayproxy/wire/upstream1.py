@@ -13,6 +13,7 @@ from replayproxy.core.exchange import FaultKind, Headers, Origin
 from replayproxy.core.exchange import Interim as InterimAnswer
 from replayproxy.wire import names
 from replayproxy.wire.answer import Framing, chunk, joined, last_chunk
+from replayproxy.wire.target import host_for
 from replayproxy.wire.upstream import Broken, Data, End, Head, Interim, UpstreamEvent
 
 LONGEST_HEAD = 262_144
@@ -66,7 +67,8 @@ class Upstream1:
     ) -> int:
         """Sends a request's head; the handle of the exchange.
 
-        HEADERS are end-to-end and sent in their order and case; a Host field is put first where there is none. LENGTH
+        HEADERS are end-to-end and sent in their order and case; Host is put first where there is none, and says ORIGIN
+        where it named another. LENGTH
         is that of the body, None to send it in chunks; 0 ends the request here. Raises ValueError, with nothing sent,
         for what cannot be sent.
         """
@@ -196,8 +198,11 @@ def _field_lines(origin: Origin, headers: Headers, length: int | None) -> list[s
         kind = names.request_name(name.encode("latin-1"))[1]
         if not names.TOKEN.fullmatch(name):
             raise ValueError(f"not a field name: {name!r}")
-        if kind <= names.HOST or (kind == names.LENGTH and length is not None and kind not in seen):
-            lines.append(f"{name}: {length or value}" if kind == names.LENGTH else f"{name}: {value}")
+        if kind == names.HOST:
+            lines.append(f"{name}: {host_for(origin, value)}")
+            seen.add(kind)
+        elif kind == names.END_TO_END or (kind == names.LENGTH and length is not None and kind not in seen):
+            lines.append(f"{name}: {length or value}" if kind else f"{name}: {value}")
             seen.add(kind)
     if names.HOST not in seen:
         lines.insert(0, f"Host: {origin.netloc}")

@@ -10,6 +10,7 @@ from replayproxy.core.exchange import Interim as InterimAnswer
 from replayproxy.wire import names
 from replayproxy.wire.answer import framing_of
 from replayproxy.wire.frames import BrokenConnection, Framed, Outgoing, RawHeaders, field_lines, pump, text
+from replayproxy.wire.target import host_for
 from replayproxy.wire.upstream import Broken, Data, End, Head, Interim, UpstreamEvent
 
 LONGEST_HEAD = 262_144
@@ -96,7 +97,7 @@ class Upstream2:
         exchange.out.head = [
             (b":method", method.encode("ascii")),
             (b":scheme", origin.scheme.encode("ascii")),
-            (b":authority", (header(headers, "host") or origin.netloc).encode("latin-1")),
+            (b":authority", host_for(origin, header(headers, "host") or "").encode("latin-1")),
             (b":path", target.encode("ascii")),
             *fields,
         ]

@@ -33,28 +33,47 @@ def head(events: list[UpstreamEvent]) -> Head:
 
 SENT = {
     "order and case kept": (
-        HOST, {}, b"X-First: 1\r\nHOST: A.test\r\nx-first: 2\r\n\r\n",
+        HOST,
+        {},
+        b"X-First: 1\r\nHOST: A.test\r\nx-first: 2\r\n\r\n",
     ),
     "Host put first": ((("A", "b"),), {}, b"Host: a.test\r\nA: b\r\n\r\n"),
+    "Host as it names the origin": ((("Host", "A.test."),), {}, b"Host: A.test.\r\n\r\n"),
+    "Host of another": ((("A", "b"), ("Host", "b.test")), {}, b"A: b\r\nHost: a.test\r\n\r\n"),
+    "Host of another port": ((("Host", "a.test:444"),), {}, b"Host: a.test\r\n\r\n"),
+    "Host that is none": ((("Host", "a b"),), {}, b"Host: a.test\r\n\r\n"),
     "length as given": (
-        (("Host", "a"), ("content-length", "3"), ("B", "c")), {"length": 3}, b"Host: a\r\ncontent-length: 3\r\nB: c\r\n\r\n",
+        (("Host", "a.test"), ("content-length", "3"), ("B", "c")),
+        {"length": 3},
+        b"Host: a.test\r\ncontent-length: 3\r\nB: c\r\n\r\n",
     ),
-    "length of 0 stays": ((("Host", "a"), ("Content-Length", "0")), {}, b"Host: a\r\nContent-Length: 0\r\n\r\n"),
-    "length put last": ((("Host", "a"),), {"length": 3}, b"Host: a\r\nContent-Length: 3\r\n\r\n"),
+    "length of 0 stays": (
+        (("Host", "a.test"), ("Content-Length", "0")),
+        {},
+        b"Host: a.test\r\nContent-Length: 0\r\n\r\n",
+    ),
+    "length put last": ((("Host", "a.test"),), {"length": 3}, b"Host: a.test\r\nContent-Length: 3\r\n\r\n"),
     "chunks": (
-        (("Host", "a"), ("Content-Length", "3")), {"length": None}, b"Host: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+        (("Host", "a.test"), ("Content-Length", "3")),
+        {"length": None},
+        b"Host: a.test\r\nTransfer-Encoding: chunked\r\n\r\n",
     ),
     "hop-by-hop fields dropped": (
-        (("Host", "a"), ("Connection", "x"), ("TE", "trailers"), ("Proxy-Authorization", "y")), {}, b"Host: a\r\n\r\n",
+        (("Host", "a.test"), ("Connection", "x"), ("TE", "trailers"), ("Proxy-Authorization", "y")),
+        {},
+        b"Host: a.test\r\n\r\n",
     ),
     "expectation": (
-        (("Host", "a"),), {"length": 3, "expects_continue": True},
-        b"Host: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n",
+        (("Host", "a.test"),),
+        {"length": 3, "expects_continue": True},
+        b"Host: a.test\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n",
     ),
     "upgrade": (
-        (("Host", "a"),), {"upgrade": "websocket"}, b"Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        (("Host", "a.test"),),
+        {"upgrade": "websocket"},
+        b"Host: a.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SENT)
