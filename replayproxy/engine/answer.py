@@ -13,14 +13,15 @@ from replayproxy.core.exchange import Blob, Request, Response
 class Answer:
     """An answer as it is to be sent.
 
-    `response.body` are the octets of the wire, content coding included. `first_ms` is when its head came,
-    counted as chunks are. `open_blob` opens a body that lies in a file; it is only called while that body
-    is sent.
+    `response.body` are the octets of the wire, content coding included. `first_ms` is when its head came, counted
+    as chunks are. `open_blob` opens a body that lies in a file; it is only called while that body is sent. `ended` is
+    called once, when the answer has been sent or given up.
     """
 
     response: Response
     first_ms: int = 0
     open_blob: Callable[[Blob], BinaryIO] | None = None
+    ended: Callable[[], None] | None = None
 
 
 class Service(Protocol):

@@ -42,6 +42,7 @@ class ClientConnection(asyncio.Protocol):
         self._pausing = False
         self._draining = False
         self._closed = False
+        self._lingering = False
         self.active_at = host.loop.time()
 
     # -- what asyncio calls -------------------------------------------------------------------------
@@ -95,6 +96,8 @@ class ClientConnection(asyncio.Protocol):
 
     def drain(self) -> None:
         """Close once the exchanges that are open have ended; now if there are none."""
+        if self._lingering:
+            self._transport.close()
         if self._closed:
             return
         self._draining = True
@@ -269,6 +272,7 @@ class ClientConnection(asyncio.Protocol):
             return
         if self._pausing:
             self._transport.resume_reading()
+        self._lingering = True
         self._transport.write_eof()
         # With octets unread a close resets the connection, and the client may lose its answer (RFC 9112 section 9.6).
         self._host.loop.call_later(LINGER_SECONDS, self._transport.close)

@@ -55,7 +55,18 @@ def send(wire: Wire, stream: int, response: Response) -> None:
 
 
 def play(wire: Wire, stream: int, answer: Answer) -> Steps:
-    """Do the steps of ANSWER; before each, yield when it is due, in milliseconds of the recording."""
+    """Do the steps of ANSWER; before each, yield when it is due, in milliseconds of the recording.
+
+    `answer.ended` is called at the end, however it comes.
+    """
+    try:
+        yield from _steps(wire, stream, answer)
+    finally:
+        if answer.ended is not None:
+            answer.ended()
+
+
+def _steps(wire: Wire, stream: int, answer: Answer) -> Steps:
     response = answer.response
     fault = response.fault
     for interim in response.interim:

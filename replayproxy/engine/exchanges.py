@@ -163,6 +163,8 @@ class Exchanges:
                 send(self.wire, stream, answer.response)
             except ValueError as error:
                 self.broken(stream, error)
+            if answer.ended is not None:
+                answer.ended()
             return
         delivery = Delivery(host.loop, self, stream, play(self.wire, stream, answer), host.timing)
         self._deliveries[stream] = delivery

@@ -132,6 +132,6 @@ def serve(loop: asyncio.AbstractEventLoop, table: Table, authority: Authority) -
         try:
             yield running
         finally:
-            running.call(lambda: host.stop(grace_seconds=2))
+            running.call(lambda: host.stop(grace_seconds=0.5))
 
     return serving

@@ -306,7 +306,10 @@ def ask_h2(link: Link, *paths: str, host: str = "api.test", scheme: str = "https
         assert data, "the connection ended early"
         for event in conn.receive_data(data):
             if isinstance(event, h2.events.ResponseReceived):
-                found[streams[event.stream_id]] = (str(dict(event.headers)[":status"]), b"")
+                found[streams[event.stream_id]] = (
+                    next(str(value) for name, value in event.headers if str(name) == ":status"),
+                    b"",
+                )
             elif isinstance(event, h2.events.DataReceived):
                 path = streams[event.stream_id]
                 found[path] = (found[path][0], found[path][1] + event.data)

@@ -1,0 +1,177 @@
+"""The service that replays: what the host asks, put to the core, and what the core decides, made ready to be sent."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import BinaryIO, Protocol
+
+from replayproxy.core import problem
+from replayproxy.core.coding.negotiation import negotiate
+from replayproxy.core.episode import Entry, Episode
+from replayproxy.core.exchange import Blob, Headers, Origin, Request, Response, header
+from replayproxy.core.library import Library
+from replayproxy.core.replayer import Served, answer
+from replayproxy.engine.answer import Answer
+
+logger = logging.getLogger(__name__)
+
+TLS_PORT = 443
+CODED_ANSWERS = 256
+"""How many answers are kept in the content coding that a client takes."""
+CODED_OCTETS = 262_144
+"""The size up to which they are."""
+
+type OpenBlob = Callable[[int, Blob], BinaryIO]
+"""Opens a body in a file, given the position of its cassette among the library's."""
+
+
+class Episodes(Protocol):
+    """The episodes that there are."""
+
+    def of_user(self, user: str | None) -> Episode | None:
+        """The episode that a proxy user name stands for, the default one for None; None if there is none."""
+
+
+class ReplayService:
+    """Answers from LIBRARY, each client in its episode of EPISODES. Nothing it does reaches a network."""
+
+    def __init__(self, library: Library, episodes: Episodes, open_blob: OpenBlob) -> None:
+        self.pinned_by: dict[str, str] = {}
+        """`HOST:PORT` of each client that refused our certificate, and why."""
+        self._library = library
+        self._episodes = episodes
+        self._open_blob = open_blob
+        self._ports = {TLS_PORT, *(port for ports in library.ports.values() for port in ports)}
+        self._over_http2 = {
+            (request.origin.host, request.origin.port)
+            for request in (recording.interaction.request for recording in library.recordings)
+            if request.version.startswith("HTTP/2")
+        }
+        self._before_body = any(one.interaction.response.before_body for one in library.recordings)
+        self._coded: OrderedDict[tuple[int, str | None], Response] = OrderedDict()
+
+    def protocols(self, host: str, port: int) -> tuple[str, ...]:
+        """HTTP/2 first for what was recorded over it; else it is for clients that offer nothing older."""
+        return ("h2", "http/1.1") if (host.lower(), port) in self._over_http2 else ("http/1.1", "h2")
+
+    def tunnel(self, user: str | None, host: str, port: int) -> Answer | None:
+        """None for port 443 and every recorded port, whatever the host; else a miss, or 407 for no known episode."""
+        episode = self._episodes.of_user(user)
+        if episode is None:
+            return _unknown_episode(host)
+        if port in self._ports:
+            return None
+        return self._decided(episode, Request(method="CONNECT", origin=Origin("https", host, port), target="/"))
+
+    def early(self, user: str | None, head: Request) -> Answer | None:
+        """An answer that was recorded before the request's body was sent; 407 for no known episode."""
+        episode = self._episodes.of_user(user)
+        if episode is None:
+            return _unknown_episode(head.origin.host)
+        if not self._before_body:
+            return None
+        series = episode.library.question(head).series
+        if series is None or not any(one.interaction.response.before_body for one in series.recordings):
+            return None
+        return self._decided(episode, head)
+
+    def answer(self, user: str | None, request: Request) -> Answer:
+        """What the episode of USER has for REQUEST."""
+        episode = self._episodes.of_user(user)
+        if episode is None:
+            return _unknown_episode(request.origin.host)
+        return self._decided(episode, request)
+
+    def failed(self, error: Exception) -> Answer:
+        """A refusal that tells the kind of ERROR and nothing else."""
+        return _told(*problem.problem_response(problem.failure("", error), "refused"))
+
+    def pinned(self, host: str, port: int, why: str) -> None:
+        """Note that a client of HOST and PORT refused our certificate, and say so the first time."""
+        name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        if name not in self.pinned_by:
+            self.pinned_by[name] = why
+            logger.warning("a client of %s refused the interception certificate (%s)", name, why)
+
+    # -- decisions ----------------------------------------------------------------------------------
+
+    def _decided(self, episode: Episode, request: Request) -> Answer:
+        decision = answer(episode, request, open=True)
+        entry = decision.entry
+
+        def ended() -> None:
+            episode.finish(entry)
+
+        if not isinstance(decision, Served):
+            if getattr(decision, "error", None) is not None:
+                logger.error("the core failed, its request was refused: %r", decision)
+            return replace(_told(*decision.response()), ended=ended)
+        assert entry.recording is not None
+        cassette = entry.recording.cassette
+
+        def opened(blob: Blob) -> BinaryIO:
+            return self._open_blob(cassette, blob)
+
+        recorded = decision.interaction.response
+        response = decision.response
+        if response.coding is not None:
+            response = self._negotiated(entry, response, request, shared=response is recorded)
+        return Answer(response=response, first_ms=decision.interaction.first_ms, open_blob=opened, ended=ended)
+
+    def _negotiated(self, entry: Entry, response: Response, request: Request, *, shared: bool) -> Response:
+        """RESPONSE in the content coding that the client takes; SHARED where all clients get the same octets."""
+        assert entry.recording is not None
+        accepted = header(request.headers, "accept-encoding")
+        key = (entry.recording.position, accepted)
+        if shared and key in self._coded:
+            self._coded.move_to_end(key)
+            return self._coded[key]
+        coded = negotiate(self._whole(entry.recording.cassette, response), accepted)
+        if shared and len(coded.body if isinstance(coded.body, bytes) else b"") <= CODED_OCTETS:
+            self._coded[key] = coded
+            if len(self._coded) > CODED_ANSWERS:
+                self._coded.popitem(last=False)
+        return coded
+
+    def _whole(self, cassette: int, response: Response) -> Response:
+        """RESPONSE with its bodies in memory, since coding a body anew takes all of it."""
+        coding = response.coding
+        assert coding is not None
+        if isinstance(coding.coded, Blob):
+            coding = replace(coding, coded=self._octets(cassette, coding.coded))
+        body = response.body
+        if isinstance(body, Blob):
+            body = self._octets(cassette, body)
+        return replace(response, body=body, coding=coding)
+
+    def _octets(self, cassette: int, blob: Blob) -> bytes:
+        with self._open_blob(cassette, blob) as file:
+            return file.read()
+
+
+def _told(status: int, reason: str, headers: Headers, body: bytes) -> Answer:
+    return Answer(response=Response(status=status, reason=reason, headers=headers, body=body))
+
+
+def _unknown_episode(host: str) -> Answer:
+    """407 that asks for the name of an episode (RFC 9110 section 11.7.1); any password goes with one."""
+    body = {
+        "type": "urn:replayproxy:problem:unknown-episode",
+        "title": "No such episode",
+        "status": 407,
+        "detail": f"the request to {host} names no episode that there is",
+        "code": "unknown-episode",
+        "hint": "name it in the proxy URL, http://EPISODE:x@HOST:PORT, after POST /reset has made it",
+    }
+    headers = (
+        ("Content-Type", "application/problem+json"),
+        ("Proxy-Authenticate", 'Basic realm="replayproxy episode"'),
+        ("x-replayproxy-decision", "refused"),
+        ("x-replayproxy-code", "unknown-episode"),
+        ("x-should-retry", "false"),
+    )
+    return _told(407, "Proxy Authentication Required", headers, json.dumps(body).encode() + b"\n")
