@@ -11,7 +11,7 @@ from replayproxy.core.exchange import DEFAULT_PORTS, Origin, normal_host
 from replayproxy.wire.events import Via
 from replayproxy.wire.fault import ClientError
 
-_AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]{0,6}))?")
+_AUTHORITY = re.compile(r"(\[[^\[\]%]*\]|[^:\[\]]*)(?::([0-9]{0,6}))?")
 _REGISTERED_NAME = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=-]+")
 _ABSOLUTE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^#]*)")
 
