@@ -143,9 +143,7 @@ class HeadReader:
         except httptools.HttpParserUpgrade:
             pass  # CONNECT or `Connection: upgrade`: the head is whole, which is all that is asked here
         except httptools.HttpParserCallbackError as error:
-            if isinstance(error.__context__, ClientError):
-                raise error.__context__ from None
-            raise
+            raise error.__context__ or error from None
         except httptools.HttpParserError as error:
             raise ClientError(*self._judged(str(error))) from None
 

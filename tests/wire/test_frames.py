@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import h2.connection
 import h2.events
+import hpack
+import hyperframe.exceptions
 import pytest
 
 from replayproxy.wire.frames import LONGEST_FRAME, PREFACE, BrokenConnection, Framed, field_lines, text
@@ -35,6 +38,22 @@ def test_what_came_before_a_fault_is_told() -> None:
         next(events)
     assert [type(event) for event in told] == [h2.events.RemoteSettingsChanged, h2.events.PingReceived]
     assert caught.value.why
+
+
+@pytest.mark.parametrize("error", [hpack.HPACKError("x"), hyperframe.exceptions.HyperframeError("x"), ValueError()])
+def test_what_hyper_h2_lets_escape_is_a_fault_too(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The libraries below it raise errors of their own; a client that provokes one gets a GOAWAY."""
+    connection = server()
+
+    def escape(_self: Framed, _data: bytes) -> list[h2.events.Event]:
+        raise error
+
+    monkeypatch.setattr(h2.connection.H2Connection, "receive_data", escape)
+    connection.data_to_send()
+    with pytest.raises(BrokenConnection) as caught:
+        list(connection.events_in(PREFACE))
+    assert caught.value.why
+    assert connection.data_to_send()[3] == 7  # GOAWAY
 
 
 def test_an_overlong_frame_is_refused_by_its_head() -> None:

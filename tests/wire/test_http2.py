@@ -103,6 +103,12 @@ def started(events: list[Event]) -> RequestStarted:
     return events[0]
 
 
+def test_nothing_is_held_back() -> None:
+    """The windows bound what a client may send; a host that asks gets HTTP/1's words."""
+    server = Http2Connection(TUNNEL, Limits())
+    assert (server.waiting, server.reading, server.idle) == (False, True, True)
+
+
 def test_a_request_looks_as_under_http1() -> None:
     """`:authority` comes first as Host; crumbs of Cookie are joined where the first was; TE stays (gRPC)."""
     pair = Pair()
