@@ -81,6 +81,7 @@ class RecordMaster:
             await running
         finally:
             logging.getLogger("mitmproxy").removeHandler(errors)
+            await self._server.servers.update([])
             self._master.shutdown()
             await running
 

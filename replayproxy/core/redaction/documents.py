@@ -1,0 +1,167 @@
+"""Secrets in the fields of a body: JSON, event streams, forms, multipart, XML, and JSON that lies in other text.
+
+Bodies are octet text; every edit is of the value's own octets, so that what is no secret stays octet for octet.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+
+from replayproxy.core.canonical.jsonpath import JsonPath, spelled
+from replayproxy.core.canonical.multipart import media_type
+from replayproxy.core.credentials import DOUBTFUL, Where, names_credential
+from replayproxy.core.redaction import jsontext
+from replayproxy.core.redaction.edits import Edit, Mask, apply, settle
+from replayproxy.core.redaction.text import USER, Search, lifted
+from replayproxy.core.redaction.views import FORM, HTML, JSON, PERCENT, view
+
+_DEPTH = 3
+_CODED_JSON = re.compile(r"(?<![A-Za-z0-9+/_.-])(?:ey|ew|W3|Wy)[A-Za-z0-9+/_-]{14,}(={0,2})(?![A-Za-z0-9+/_.=-])")
+_URL_SAFE = str.maketrans("+/", "-_")
+_STANDARD = str.maketrans("-_", "+/")
+_NESTED = re.compile(r'"\s*[\[{]\s*\\"')
+_LINES = ("event-stream", "ndjson", "jsonl", "json-seq", "x-json-stream")
+_LINE = re.compile(r"(?:data:)?[ \x1e]*([\[{][^\r\n]*)")
+_PAIR = re.compile(
+    r"""(?P<quote>["'])(?P<name>[A-Za-z0-9_.-]{2,64})(?P=quote)\s*:\s*"""
+    r"""(?P<open>["'])(?P<value>(?:(?!(?P=open))[^\\\r\n]|\\.)+)(?P=open)"""
+)
+_FORM_NAME = re.compile(rb"[\x21-\x7e]{1,512}")
+_PART = r"(?:^|\r?\n)--{boundary}[ \t]*\r?\n((?:[^\r\n]+\r?\n)*)\r?\n(.*?)(?=\r?\n--{boundary})"
+_PART_NAME = re.compile(r"content-disposition:[^\r\n]*?[;\s]name=(?:\"([^\"\r\n]*)\"|([^;\s]+))", re.IGNORECASE)
+_ELEMENT = re.compile(r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>([^<>]+)</")
+_ATTRIBUTE = re.compile(r"\s(?:[\w.-]+:)?([A-Za-z_][\w.-]*)=\"([^\"<>]+)\"")
+
+
+def body(search: Search, text: str, content_type: str, at: str) -> list[Edit]:
+    """The edits that a body of this Content-Type needs: by the names of its fields, and anywhere in its text."""
+    kind, parameters = media_type(content_type)
+    if any(part in kind for part in _LINES):
+        edits = [edit for line in _LINE.finditer(text) for edit in json(search, text, at, line.span(1))]
+    elif jsontext.is_json(text):
+        edits = list(json(search, text, at, (0, len(text))))
+    elif kind == "application/x-www-form-urlencoded":
+        edits = list(pairs(search, text, 0, "form", at))
+    elif kind.startswith("multipart/") and parameters.get("boundary"):
+        edits = list(_multipart(search, text, parameters["boundary"], at))
+    elif kind.endswith(("xml", "+xml")) or text[:5] == "<?xml":
+        edits = list(_xml(search, text, at))
+    else:
+        edits = list(_script(search, text, at))
+    return [*edits, *anywhere(search, text, at)]
+
+
+def anywhere(search: Search, text: str, at: str, depth: int = 0) -> list[Edit]:
+    """The edits that TEXT needs whatever it is, JSON under base64 included."""
+    return [*search.text(text, at, depth), *_coded_json(search, text, at, depth)]
+
+
+def _coded_json(search: Search, text: str, at: str, depth: int) -> Iterator[Edit]:
+    """JSON under base64: its fields tell, no secret need be known."""
+    for match in _CODED_JSON.finditer(text) if depth < _DEPTH else ():
+        coded = match.group()
+        try:
+            octets = base64.b64decode(coded.translate(_STANDARD).rstrip("=") + "==")
+            inner = octets.decode("utf-8").encode("utf-8").decode("latin-1")
+        except (binascii.Error, ValueError):
+            continue
+        found = json(search, inner, at, (0, len(inner)), depth + 1)
+        edits = settle([*found, *anywhere(search, inner, at, depth + 1)])
+        if not edits:
+            continue
+        made = base64.b64encode(apply(inner, edits).encode("latin-1")).decode("ascii").rstrip("=") + match[1]
+        made = made.translate(_URL_SAFE) if "-" in coded or "_" in coded else made
+        yield Edit(*match.span(), made, tuple(mask for edit in edits for mask in edit.masks), at)
+
+
+def json(search: Search, text: str, at: str, span: tuple[int, int], depth: int = 0) -> Iterator[Edit]:
+    """Secrets in the fields of the JSON at SPAN: by their names, and (outermost) by the user's paths."""
+    start, end = span
+    document = text[start:end]
+    paths = [JsonPath.parse(r.at.name) for r in search.rules if r.at and r.at.kind == "json" and depth == 0]
+    named = any(names_credential(name, "json") or name.lower() in DOUBTFUL["json"] for name in jsontext.names(document))
+    if not paths and not named and not _NESTED.search(document):
+        return
+    for scalar in jsontext.scalars(text, start, end):
+        place = f"{at}:{spelled(scalar.path)}" if depth == 0 else at
+        if any(jsontext.selects(path, scalar.path) for path in paths):
+            yield from _selected(search, text, scalar, place)
+        elif scalar.quoted:
+            yield from _string(search, text, scalar, place, depth)
+
+
+def _selected(search: Search, text: str, scalar: jsontext.Scalar, at: str) -> Iterator[Edit]:
+    """A scalar that the user selects: a string, or the digits of a number; `true`, `false` and `null` say nothing."""
+    if scalar.quoted:
+        yield from search.conceal(text, (scalar.start, scalar.end), USER, at, JSON)
+        return
+    number = re.compile(r"-?([0-9]+)").match(text, scalar.start, scalar.end)
+    if number is None or search.vault.is_placeholder(number[1]):
+        return
+    if len(number[1]) >= 4:
+        yield from search.conceal(text, number.span(1), USER, at)
+    elif number[1].strip("1") and number[1] != "0":
+        made = "1" * len(number[1])
+        yield Edit(*number.span(1), made, (Mask(USER, made),), at)
+
+
+def _string(search: Search, text: str, scalar: jsontext.Scalar, at: str, depth: int) -> Iterator[Edit]:
+    source = text[scalar.start : scalar.end]
+    seen = view(source, JSON) if "\\" in source else None
+    value = seen.text if seen else source
+    name = next((step for step in reversed(scalar.path) if isinstance(step, str)), "")
+    rule = search.named(name, value, "json") if value else None
+    if rule:
+        yield from search.conceal(text, (scalar.start, scalar.end), rule, at, JSON)
+    elif seen and depth < _DEPTH and jsontext.is_json(value):
+        inner = json(search, value, at, (0, len(value)), depth + 1)
+        yield from (edit.moved(scalar.start) for edit in lifted(seen, settle(inner)))
+
+
+def pairs(search: Search, text: str, start: int, where: Where, at: str) -> Iterator[Edit]:
+    """Secrets in `name=value&…` from START on; a pair without `=`, or not of printable ASCII, is left alone."""
+    for match in re.compile(r"[^&]+").finditer(text, start):
+        raw, equals, value = match.group().partition("=")
+        if not equals or not value or not _FORM_NAME.fullmatch(raw.encode("latin-1")):
+            continue
+        seen_name, seen_value = view(raw, FORM), view(value, FORM)
+        name = seen_name.text if seen_name else raw
+        rule = search.named(name, seen_value.text if seen_value else value, where)
+        if rule:
+            first = match.start() + len(raw) + 1
+            # A bare `+` in a token is far likelier to be itself than a space.
+            escape = FORM if rule == "password" else PERCENT
+            yield from search.conceal(text, (first, match.end()), rule, f"{at}:{name}", escape)
+
+
+def _multipart(search: Search, text: str, boundary: str, at: str) -> Iterator[Edit]:
+    """Secrets in the fields of multipart/form-data (RFC 7578); files are text like any other."""
+    for part in re.finditer(_PART.format(boundary=re.escape(boundary)), text, re.DOTALL):
+        named = _PART_NAME.search(part[1])
+        if named is None or not part[2] or re.search(r"filename\*?=", part[1], re.IGNORECASE):
+            continue
+        name = named[1] or named[2] or ""
+        rule = search.named(name, part[2], "form")
+        if rule:
+            yield from search.conceal(text, part.span(2), rule, f"{at}:{name}")
+
+
+def _xml(search: Search, text: str, at: str) -> Iterator[Edit]:
+    """Secrets in elements and attributes whose names say so; the text in them may be escaped."""
+    for pattern in (_ELEMENT, _ATTRIBUTE):
+        for match in pattern.finditer(text):
+            if names_credential(match[1], "json") and not match[2].isspace():
+                rule = search.named(match[1], match[2], "json")
+                if rule:
+                    yield from search.conceal(text, match.span(2), rule, f"{at}:{match[1]}", HTML)
+
+
+def _script(search: Search, text: str, at: str) -> Iterator[Edit]:
+    """Secrets in `"name": "value"` of a text that is no JSON as a whole, such as a script in a page."""
+    for match in _PAIR.finditer(text):
+        rule = search.named(match["name"], match["value"], "json")
+        if rule:
+            yield from search.conceal(text, match.span("value"), rule, at, JSON)

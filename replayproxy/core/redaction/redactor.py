@@ -1,0 +1,85 @@
+"""The redactor of one cassette: masks what goes into it, and what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from replayproxy.core.exchange import Interaction, Redaction, Request
+from replayproxy.core.provider import RedactRule
+from replayproxy.core.redaction.message import Notes, redacted_request, redacted_response
+from replayproxy.core.redaction.text import Search
+from replayproxy.core.redaction.vault import Vault
+
+PASSES = 4
+"""How often an exchange is read, at most: what is learnt late in it is masked early in it too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A credential that stands in a stored interaction: where, and by which rule. Never the credential."""
+
+    rule: str
+    at: str
+    level: Literal["secret"] = "secret"
+
+
+class Redactor:
+    """Masks with one SALT (hex). RULES gives the user's rules for a host; PLACEHOLDERS are left as they are.
+
+    It learns every credential that it masks, in memory only, and masks it wherever it comes back.
+    """
+
+    def __init__(
+        self,
+        salt: str,
+        rules: Callable[[str], tuple[RedactRule, ...]] = lambda host: (),  # noqa: ARG005 - no rules of the user's
+        placeholders: Iterable[str] = (),
+    ) -> None:
+        self._salt = salt
+        self._rules = rules
+        self._vault = Vault(salt, placeholders)
+
+    def redact(self, interaction: Interaction) -> Interaction:
+        """INTERACTION without a credential in it; what was masked is listed in `redactions`, sorted.
+
+        What it teaches holds for all that comes after. Masking it again changes nothing.
+        """
+        made, notes = interaction, Notes()
+        for _ in range(PASSES):
+            known = len(self._vault)
+            made, notes = self._masked(interaction, self._vault)
+            if len(self._vault) == known:
+                break
+        redactions = {*interaction.redactions, *(Redaction(at=at, rule=m.rule, placeholder=m.placeholder) for at, m in notes)}
+        ordered = sorted(redactions, key=lambda one: (one.at, one.rule, one.placeholder))
+        return replace(made, redactions=tuple(ordered))
+
+    def redact_request(self, request: Request) -> Request:
+        """REQUEST as it would have been recorded, for a look-up; the very same object where nothing is masked.
+
+        Nothing that it teaches is kept.
+        """
+        vault = Vault(self._salt, within=self._vault)
+        rules = self._rules(request.origin.host)
+        made = request
+        for _ in range(PASSES):
+            known = len(vault)
+            made = redacted_request(request, Search(vault, rules), Notes())
+            if len(vault) == known:
+                break
+        return made
+
+    def scan(self, interaction: Interaction) -> tuple[Finding, ...]:
+        """The credentials that still stand in INTERACTION, each place and rule once; nothing is learnt."""
+        own = (one.placeholder for one in interaction.redactions)
+        _, notes = self._masked(interaction, Vault(self._salt, own, within=self._vault))
+        return tuple(dict.fromkeys(Finding(rule=mask.rule, at=at) for at, mask in notes))
+
+    def _masked(self, interaction: Interaction, vault: Vault) -> tuple[Interaction, Notes]:
+        notes = Notes()
+        rules = self._rules(interaction.request.origin.host)
+        request = redacted_request(interaction.request, Search(vault, rules), notes)
+        response = redacted_response(interaction.response, Search(vault, rules, sent=False), notes)
+        return replace(interaction, request=request, response=response), notes

@@ -1,0 +1,248 @@
+"""The recording layer: what an upstream did is passed on, and recorded as what it was."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import ssl
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import h2.config
+import h2.connection
+import h2.events
+import pytest
+
+from replayproxy.core.errors import OperationError
+from replayproxy.core.exchange import Response
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\none"
+LONG = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+ANSWERS: dict[str, tuple[Sequence[bytes | str], bytes, dict[str, Any]]] = {
+    "length": ([OK], b"200 OK|one", {"status": 200, "framing": "length", "body": b"one", "fault": None}),
+    "reason and case": (
+        [b"HTTP/1.1 203 Fine Day\r\nx-LOWer: 1\r\nB: 2\r\nB: 3\r\nContent-Length: 0\r\n\r\n"],
+        b"203 Fine Day|",
+        {"reason": "Fine Day", "headers": (("x-LOWer", "1"), ("B", "2"), ("B", "3"), ("Content-Length", "0"))},
+    ),
+    "chunks": (
+        [CHUNKED + b"5\r\nhello\r\n", b"2\r\nyo\r\n0\r\n\r\n"],
+        b"200 OK|helloyo",
+        {"framing": "chunked", "body": b"helloyo", "sizes": [5, 2]},
+    ),
+    "trailers": (
+        [CHUNKED + b"2\r\nhi\r\n0\r\nX-Sum: abc\r\n\r\n"],
+        b"200 OK|hi",
+        {"trailers": (("X-Sum", "abc"),)},
+    ),
+    "interim": (
+        [b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + OK],
+        b"103 Early Hints|",
+        {"interims": [103], "body": b"one"},
+    ),
+    "no content": ([b"HTTP/1.1 204 No Content\r\n\r\n"], b"204 No Content|", {"framing": "none", "status": 204}),
+    "not modified": (
+        [b'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\nContent-Length: 99\r\n\r\n'],
+        b"304 Not Modified|",
+        {"framing": "none", "status": 304},
+    ),
+    "ended by close": (
+        [b"HTTP/1.0 200 OK\r\n\r\nuntil close", "close"],
+        b"200 OK|until close",
+        {"framing": "close", "body": b"until close", "version": "HTTP/1.0", "fault": None},
+    ),
+    "truncated": ([LONG, "close"], b"200 OK|abc", {"fault": ("truncated", "body"), "body": b"abc"}),
+    "truncated chunks": ([CHUNKED + b"5\r\nhel", "close"], b"200 OK|hel", {"fault": ("truncated", "body")}),
+    "closed": (["close"], b"502 Bad Gateway|", {"fault": ("closed", "head"), "status": 502}),
+    "reset": (["reset"], b"502 Bad Gateway|", {"fault": ("reset", "head"), "status": 502}),
+    "no HTTP": ([b"SSH-2.0-OpenSSH\r\n\r\n", "close"], b"502 Bad Gateway|", {"fault": ("closed", "head")}),
+}
+
+
+def seen(response: Response) -> dict[str, Any]:
+    """RESPONSE in the words of the table."""
+    found = {name: getattr(response, name) for name in Response.__dataclass_fields__}
+    found["sizes"] = [chunk.size for chunk in response.chunks]
+    found["interims"] = [interim.status for interim in response.interim]
+    found["fault"] = (response.fault.kind, response.fault.phase) if response.fault else None
+    return found
+
+
+def plain(octets: bytes) -> bytes:
+    """The status line without its version, and the body with its chunks joined."""
+    head, _, body = octets.partition(b"\r\n\r\n")
+    status = head.split(b"\r\n")[0].partition(b" ")[2].strip()
+    if b"transfer-encoding: chunked" in head.lower():
+        joined, rest = b"", body
+        while rest and (size := int(rest.partition(b"\r\n")[0] or b"0", 16)):
+            joined += rest.partition(b"\r\n")[2][:size]
+            rest = rest.partition(b"\r\n")[2][size + 2 :]
+        body = joined
+    return status + b"|" + (b"" if status[:3] in (b"502", b"103") else body)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_is_recorded_as_what_it_was(lab: Any, name: str, scheme: str) -> None:
+    """Framing, interim answers, trailers and faults: passed on to the client, and kept."""
+    script, live, expected = ANSWERS[name]
+    if scheme == "https" and name == "reset":
+        expected = {"status": 502}  # below TLS a reset may arrive as a plain end
+    lab.upstream.on("/x", script)
+    octets = lab.exchange("/x", origin=f"{scheme}://api.example.test")
+    assert plain(octets) == live
+    (one,) = lab.recorded
+    found = seen(one.response)
+    assert {key: found[key] for key in expected} == expected
+    assert (one.request.method, one.request.url) == ("GET", f"{scheme}://api.example.test/x")
+
+
+def test_a_reset_inside_the_body_reaches_the_client_as_one(lab: Any) -> None:
+    """A client must not take a reset body for a whole or a merely short one."""
+    lab.upstream.on("/x", [LONG, "reset"])
+    assert lab.exchange("/x").endswith(b"!reset")
+    assert seen(lab.recorded[0].response)["fault"] == ("reset", "body")
+
+
+def test_the_request_goes_out_as_it_came(lab: Any) -> None:
+    """Target and fields keep their octets and order; what is between client and proxy stays there."""
+    lab.upstream.on("/a//b%2F;v=1?x=%20+", [OK])
+    lab.exchange(
+        "",
+        request=b"POST http://api.example.test/a//b%2F;v=1?x=%20+ HTTP/1.1\r\nHost: api.example.test\r\nX-b: 1\r\nA: 2\r\n"
+        b"Proxy-Authorization: Basic ZGVmYXVsdDp4\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\nhi",
+    )
+    (head,) = lab.upstream.heads
+    assert head == (
+        b"POST /a//b%2F;v=1?x=%20+ HTTP/1.1\r\nHost: api.example.test\r\nX-b: 1\r\nA: 2\r\nContent-Length: 2"
+    )
+    assert lab.recorded[0].request.body == b"hi"
+
+
+@pytest.mark.parametrize(
+    ("scripts", "before", "interim"),
+    [
+        ([b"HTTP/1.1 100 Continue\r\n\r\n", OK], False, True),
+        ([b"HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno", "close"], True, False),
+    ],
+)
+def test_expect_continue_is_the_upstreams_to_answer(
+    lab: Any, scripts: list[bytes | str], before: bool, interim: bool
+) -> None:
+    """A 100 comes only if the upstream sends one; an early refusal comes at once and is recorded as such."""
+    lab.upstream.on("/x", scripts)
+    with lab.connect() as link:
+        link.sendall(
+            b"PUT http://api.example.test/x HTTP/1.1\r\nHost: api.example.test\r\nExpect: 100-continue\r\n"
+            b"Content-Length: 3\r\n\r\n"
+        )
+        first = link.recv(4096)
+        assert first.startswith(b"HTTP/1.1 100") is interim
+        if interim:
+            link.sendall(b"abc")
+            while b"one" not in first:
+                first += link.recv(4096)
+    assert lab.recorded[0].response.before_body is before
+    assert b"Expect: 100-continue" in lab.upstream.heads[0]
+
+
+def test_connections_are_kept_and_renewed(lab: Any) -> None:
+    """Two requests share an upstream connection; one that went idle is replaced, unseen by the client."""
+    lab.upstream.on("/a", [OK])
+    lab.upstream.on("/last", [OK, "close"])
+    link = http.client.HTTPConnection(*lab.address, timeout=10)
+    for path in ("/a", "/last", "/a"):
+        link.request("GET", f"http://api.example.test{path}")
+        assert link.getresponse().read() == b"one"
+    link.close()
+    assert lab.upstream.connections == 2
+    assert [one.response.fault for one in lab.recorded] == [None, None, None]
+
+
+def test_an_http2_client_is_served_by_an_http1_upstream(lab: Any) -> None:
+    """Streams at once are spread over no more connections than mitmproxy allows, and all are answered."""
+    lab.upstream.on("/x", [OK])
+    connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding="utf-8"))
+    link = lab.connect("https://api.example.test", alpn=["h2"])
+    assert isinstance(link, ssl.SSLSocket)
+    assert link.selected_alpn_protocol() == "h2"
+    connection.initiate_connection()
+    pseudo = [(":method", "GET"), (":scheme", "https"), (":authority", "api.example.test"), (":path", "/x")]
+    streams = [1 + 2 * number for number in range(12)]
+    for stream in streams:
+        connection.send_headers(stream, pseudo, end_stream=True)
+    link.sendall(connection.data_to_send())
+    bodies: dict[int, bytes] = {}
+    ended = 0
+    while ended < len(streams):
+        for event in connection.receive_data(link.recv(65536)):
+            if isinstance(event, h2.events.DataReceived):
+                bodies[event.stream_id] = bodies.get(event.stream_id, b"") + event.data
+            ended += isinstance(event, h2.events.StreamEnded)
+    link.close()
+    assert bodies == dict.fromkeys(streams, b"one")
+    assert len(lab.recorded) == 12
+    assert lab.upstream.connections <= 5
+
+
+def test_rights_decide_before_a_byte_leaves(running: Callable[..., Any]) -> None:
+    """A host that nobody has spoken of is refused with 451, in the clear and inside TLS; nothing is dialled."""
+    with running(None) as lab:
+        for scheme in ("http", "https"):
+            octets = lab.exchange("/x", origin=f"{scheme}://api.example.test")
+            assert octets.startswith(b"HTTP/1.1 451 ")
+            assert b"x-replayproxy-decision: refused" in octets
+            assert json.loads(octets.partition(b"\r\n\r\n")[2])["code"] == "RP010"
+        assert lab.upstream.connections == 0
+        assert lab.recorded == []
+        assert len(lab.session.tally.refusals) == 2
+
+
+def test_an_upstream_certificate_that_does_not_verify_is_never_an_answer(lab: Any) -> None:
+    """502 inside the tunnel, nothing recorded: the certificate is for other names."""
+    lab.session.connect_to[("other.example.org", 443)] = ("127.0.0.1", lab.upstream.tls_port)
+    request = b"GET /x HTTP/1.1\r\nHost: other.example.org\r\nConnection: close\r\n\r\n"
+    octets = lab.exchange("/x", origin="https://other.example.org", request=request)
+    assert octets.startswith(b"HTTP/1.1 502 ")
+    assert b"x-replayproxy-code: upstream-certificate" in octets
+    assert lab.recorded == []
+    assert lab.session.tally.warnings
+
+
+def test_a_refused_connection_and_an_unknown_name_are_faults(lab: Any) -> None:
+    """What keeps a connection from being made is recorded as what it was."""
+    lab.session.connect_to[("closed.example.test", 80)] = ("127.0.0.1", 1)
+    for host in ("closed.example.test", "nowhere.invalid"):
+        assert lab.exchange("/x", origin=f"http://{host}").startswith(b"HTTP/1.1 502 ")
+    assert [seen(one.response)["fault"] for one in lab.recorded] == [("refused", "connect"), ("dns", "connect")]
+
+
+def test_a_client_that_refuses_our_certificate_is_named(lab: Any) -> None:
+    """It is told by host and port, and no tunnel is opened for it."""
+    with pytest.raises(ssl.SSLCertVerificationError):
+        pinned(lab)
+    lab.exchange("/x", origin="http://127.0.0.1")  # the recorder has handled the alert by the time it answers this
+    assert lab.session.tally.pinned == ["api.example.test:443"]
+    assert lab.upstream.connections == 0
+
+
+def pinned(lab: Any) -> None:
+    """Connect as a client that trusts only the public roots."""
+    link = socket.create_connection(lab.address, timeout=10)
+    link.sendall(b"CONNECT api.example.test:443 HTTP/1.1\r\nHost: api.example.test\r\n\r\n")
+    assert link.recv(4096).startswith(b"HTTP/1.1 200")
+    ssl.create_default_context().wrap_socket(link, server_hostname="api.example.test")
+
+
+def test_a_log_that_cannot_be_written_stops_the_recording(lab: Any) -> None:
+    """The failure is told once; later requests are refused, and nothing of them leaves."""
+    lab.upstream.on("/x", [OK])
+    lab.log.fail = OperationError("the disk is full", hint="make room")
+    lab.exchange("/x")
+    assert [error.what for error in lab.failures] == ["the disk is full"]
+    connections = lab.upstream.connections
+    assert b"recording-stopped" in lab.exchange("/x")
+    assert lab.upstream.connections == connections
+    assert lab.recorded == []
