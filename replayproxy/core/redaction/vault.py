@@ -20,7 +20,7 @@ KNOWN = "known-value"
 _LEARNT_FROM = 6
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
-_JWT = re.compile(r"(ey[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.)([A-Za-z0-9_-]{4,})")
+_JWT = re.compile(r"(ey[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.)([A-Za-z0-9_-]*)")
 _ORDINARY = frozenset(
     """access active basic bearer changeme client default disabled enabled example expired hidden invalid missing
     optional password private public redacted refresh removed required secret session string unknown username
@@ -84,6 +84,8 @@ class Vault:
             return value, ()
         token = _JWT.fullmatch(value)
         if token:
+            if not token[2]:
+                return value, ()  # unsecured (RFC 7519 section 6): there is nothing to mask
             signature, masks = self.conceal(token[2], rule, words=words)
             return token[1] + signature, masks
         parts = self._parts(value)
