@@ -104,7 +104,8 @@ class Http1Connection:
     def receive(self, data: bytes) -> list[Event]:
         """What the client did with these octets; nothing once the connection is closing."""
         events: list[Event] = []
-        if self._held:
+        exchange = self._exchange
+        if self._held and (exchange is None or exchange.raw):
             data = bytes(self._held) + data
             self._held.clear()
         try:
