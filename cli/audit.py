@@ -53,9 +53,7 @@ def masked(fail_on: tuple[str, ...]) -> int:
 @click.command("audit")
 @click.argument("paths", nargs=-1, metavar="[PATH …]")
 @click.option("--purpose", required=True, metavar="P", help="What the recordings will be used for.")
-@click.option(
-    "--as-of", default=None, metavar="DATE", help="Judge as on this day (YYYY-MM-DD).  [default: today, UTC]"
-)
+@click.option("--as-of", default=None, metavar="DATE", help="Judge as on this day (YYYY-MM-DD).  [default: today, UTC]")
 @click.option(
     "--fail-on",
     multiple=True,

@@ -17,7 +17,7 @@ from replayproxy.core.errors import UsageError
 type Address = tuple[str, int]
 
 
-class AddressType(click.ParamType):
+class AddressType(click.ParamType[Any]):
     """`HOST:PORT`, IPv6 in brackets; an empty host is every address."""
 
     name = "HOST:PORT"
@@ -44,7 +44,7 @@ class ControlType(AddressType):
         return super().convert(value, param, ctx)
 
 
-class ConnectToType(click.ParamType):
+class ConnectToType(click.ParamType[Any]):
     """`HOST:PORT:ADDR:PORT`, as curl's: requests to the first pair connect to the second."""
 
     name = "HOST:PORT:ADDR:PORT"

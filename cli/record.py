@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from replayproxy import environment
 from replayproxy.authority import Authority
+from replayproxy.control import RecordRouter
 from replayproxy.core.errors import ReplayproxyError, UsageError
 from replayproxy.core.exchange import normal_host
 from replayproxy.mitm.addon import MitmproxySockets, RecordAddon
@@ -24,7 +22,8 @@ from replayproxy.mitm.session import Session, Tally
 from replayproxy.settings import Settings, load, rights_from
 from replayproxy.store import OnExisting, Recording, check_target
 
-from .control import control_of
+from .control import ControlServer
+from .environ import child_environment
 from .options import Address, ConnectToType, say, serving, set_up_logging
 from .serving import Ending, Plan, check_command, serve, write_json
 
@@ -200,7 +199,8 @@ def _listen(options: RecordOptions) -> Address:
 def _plan(options: RecordOptions, authority: Authority, session: Session) -> tuple[Plan, Any]:
     token = secrets.token_urlsafe(32)
     default = None if options.command_line else DEFAULT_CONTROL
-    control = control_of(options.control or default, token, RecordState(session))
+    address = options.control or default
+    control = ControlServer(RecordRouter(lambda: counts(session.tally), token), address) if address else None
     plan = Plan(
         command=options.command_line,
         environment=child_environment(authority, token),
@@ -208,43 +208,21 @@ def _plan(options: RecordOptions, authority: Authority, session: Session) -> tup
         ca=authority.ca_pem,
         token=token,
         quiet=options.quiet,
-        banner=lambda proxy, where: f"recording to {options.output}: proxy {proxy}" + (f", control {where}" * bool(where)),
+        banner=lambda proxy, where: (
+            f"recording to {options.output}: proxy {proxy}" + (f", control {where}" * bool(where))
+        ),
     )
     return plan, control
 
 
-def child_environment(authority: Authority, token: str) -> Callable[[str], dict[str, str]]:
-    """CMD's environment, given the proxy's URL: the caller's, with what leads clients to us and without the token."""
-
-    def made(url: str) -> dict[str, str]:
-        ours = environment.variables(
-            url,
-            ca=authority.ca_pem,
-            bundle=authority.bundle,
-            truststore=authority.truststore,
-            java_options=os.environ.get("JAVA_TOOL_OPTIONS", ""),
-        )
-        return environment.child_environment(os.environ, ours, secrets=[token])
-
-    return made
-
-
-class RecordState:
-    """What the control API tells of a recording: counts, and nothing to reset."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-
-    def state(self) -> dict[str, object]:
-        """The counts of GET /state; keys sorted."""
-        tally = self.session.tally
-        return {
-            "faults": len(tally.faults),
-            "mode": "record",
-            "recorded": len(tally.recorded),
-            "refusals": len(tally.refusals),
-            "served": len(tally.served),
-        }
+def counts(tally: Tally) -> dict[str, int]:
+    """What the control API tells of a recording."""
+    return {
+        "faults": len(tally.faults),
+        "recorded": len(tally.recorded),
+        "refusals": len(tally.refusals),
+        "served": len(tally.served),
+    }
 
 
 def _conclude(options: RecordOptions, recording: Recording, session: Session, ending: Ending) -> int:

@@ -24,7 +24,7 @@ BODY_WIDTH = 2000
 
 
 def picked(interactions: tuple[Interaction, ...], ids: tuple[str, ...], path: Path) -> list[Interaction]:
-    """The interactions that IDS name (by a beginning of the id), or all; raises UsageError for one that is not there."""
+    """The interactions that IDS name (by a beginning of the id), or all; raises UsageError for one that is none."""
     for wanted in ids:
         if not any(one.id.startswith(wanted) for one in interactions):
             raise UsageError(f"{path} holds no interaction {wanted}", hint=f"replayproxy show {path} lists them")
@@ -113,9 +113,7 @@ def record_of(one: Interaction, tag: Tag, rules: MatchRules) -> dict[str, object
 @click.option("--why", is_flag=True, help="Also what takes part in the match, and which rule left out the rest.")
 @output_format
 @common
-def command(
-    cassette: str, ids: tuple[str, ...], why: bool, output: str, config: Path | None, state_dir: Path
-) -> None:
+def command(cassette: str, ids: tuple[str, ...], why: bool, output: str, config: Path | None, state_dir: Path) -> None:
     r"""Show the interactions of CASSETTE: what is masked, what is a time, and under which rights it stands.
 
     ID is the beginning of an interaction's id; without one all are shown.

@@ -52,8 +52,8 @@ class Redactor:
             made, notes = self._masked(interaction, self._vault)
             if len(self._vault) == known:
                 break
-        redactions = {*interaction.redactions, *(Redaction(at=at, rule=m.rule, placeholder=m.placeholder) for at, m in notes)}
-        ordered = sorted(redactions, key=lambda one: (one.at, one.rule, one.placeholder))
+        new = (Redaction(at=at, rule=mask.rule, placeholder=mask.placeholder) for at, mask in notes)
+        ordered = sorted({*interaction.redactions, *new}, key=lambda one: (one.at, one.rule, one.placeholder))
         return replace(made, redactions=tuple(ordered))
 
     def redact_request(self, request: Request) -> Request:

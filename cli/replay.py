@@ -1,0 +1,254 @@
+"""`replayproxy replay`: serve cassettes; open no upstream connection, resolve no name."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+
+from replayproxy.authority import Authority
+from replayproxy.control import Router
+from replayproxy.core.clock import RECORDED, Clock
+from replayproxy.core.episode import Episode
+from replayproxy.core.episodes import Episodes
+from replayproxy.core.errors import OperationError, ReplayproxyError
+from replayproxy.core.exchange import Blob
+from replayproxy.core.library import Library
+from replayproxy.engine.native import NativeHost, new_event_loop
+from replayproxy.engine.service import ReplayService
+from replayproxy.engine.timing import Timing
+from replayproxy.settings import Settings, load
+from replayproxy.store import Loaded
+
+from .audit import today
+from .control import ControlServer
+from .environ import child_environment
+from .loading import cassette_paths, load_all
+from .options import Address, say, serving, set_up_logging, split_command
+from .serving import Ending, Plan, check_command, serve, write_json
+
+DEFAULT_LISTEN = ("127.0.0.1", 8080)
+DEFAULT_CONTROL = ("127.0.0.1", 8081)
+REPORT_SCHEMA = "replayproxy/report/1"
+MISSED = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """The options of the command, checked by click."""
+
+    purpose: str
+    seed: int
+    clock: str
+    timing: str
+    engine: str
+    allow_misses: bool
+    transparent: bool
+    dns: Address | None
+    jail: bool
+    listen: Address | None
+    control: Address | str | None
+    ready_file: Path | None
+    report: Path | None
+    quiet: bool
+    verbose: bool
+    config: Path | None
+    state_dir: Path
+    command_line: tuple[str, ...]
+
+    def refuse_what_is_to_come(self) -> None:
+        """Raises OperationError for options of the contract that this version does not have."""
+        asked = {"--engine mitmproxy": self.engine == "mitmproxy", "--dns": self.dns is not None, "--jail": self.jail}
+        for name in (name for name, given in asked.items() if given):
+            raise OperationError(
+                f"{name} is not in this version", hint="leave it out: the native engine is the default"
+            )
+
+
+@click.command("replay")
+@click.option("--purpose", default="local-debug", metavar="P", help="What for.  [default: local-debug]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first episode.")
+@click.option(
+    "--clock",
+    default=RECORDED,
+    show_default=True,
+    metavar="SPEC",
+    help="recorded: time stands at the recording; or a moment, such as 2030-01-02T03:04:05Z.",
+)
+@click.option("--timing", default="instant", show_default=True, metavar="instant|recorded|xN", help="Pace of streams.")
+@click.option("--engine", type=click.Choice(["native", "mitmproxy"]), default="native", show_default=True)
+@click.option("--allow-misses", is_flag=True, help="Misses and refusals do not make the exit code 4.")
+@click.option("--transparent", is_flag=True, help="Also serve clients that ignore proxy variables: by SNI and Host.")
+@click.option("--dns", type=click.UNPROCESSED, metavar="HOST:PORT", help="Not in this version.")
+@click.option("--jail", is_flag=True, help="Not in this version.")
+@serving
+def command(command_line: tuple[str, ...], **given: Any) -> int:
+    r"""Serve cassettes (files or folders); open no upstream connection, resolve no name.
+
+    PATHs come before `--`, CMD after it. With CMD, runs it with proxy and CA in its environment and ends with its code,
+    or with 4 if anything was missed or refused. A miss is answered 424, a refusal 451.
+
+    \b
+    Examples:
+      replayproxy replay cassettes/checkout.yaml -- python checkout.py
+      replayproxy replay cassettes/ --purpose internal-training --listen 0.0.0.0:8080
+    """
+    paths, words = split_command(command_line)
+    options = ReplayOptions(command_line=words, **given)
+    set_up_logging(quiet=options.quiet, verbose=options.verbose)
+    options.refuse_what_is_to_come()
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(_run(paths, options))
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What is served, and to whom: built before anything listens."""
+
+    loaded: Sequence[Loaded]
+    library: Library
+    episodes: Episodes
+    service: ReplayService
+
+    @property
+    def default(self) -> Episode:
+        """The episode of clients that name none."""
+        episode = self.episodes.of_user(None)
+        assert episode is not None
+        return episode
+
+
+def build(paths: Sequence[str], settings: Settings, *, purpose: str, seed: int, clock: str) -> Stage:
+    """Cassettes read and judged, and the default episode; raises for anything that cannot be served."""
+    loaded = load_all(cassette_paths(paths, settings), with_pending=True)
+
+    def open_blob(cassette: int, blob: Blob) -> BinaryIO:
+        return loaded[cassette].blobs.path(blob).open("rb")
+
+    by_name = {id(one.cassette): one.blobs for one in loaded}
+    library = Library.build(
+        [one.cassette for one in loaded],
+        settings.providers,
+        purpose=purpose,
+        today=today(),
+        read=lambda cassette, blob: by_name[id(cassette)].read(blob),
+    )
+    Clock.parse(clock, library.recorded_us)  # a mistake is told before anything is served
+    episodes = Episodes(library, seed=seed, clock=clock)
+    return Stage(loaded, library, episodes, ReplayService(library, episodes, open_blob))
+
+
+class ReplayHost:
+    """The native host, as `serving.Host`."""
+
+    def __init__(self, host: NativeHost, listen: Address) -> None:
+        self._host = host
+        self._listen = listen
+
+    async def start(self) -> Address:
+        """Serve."""
+        await self._host.listen(*self._listen)
+        return self._host.address
+
+    async def stop(self) -> None:
+        """Serve no more; answers on their way have a moment to arrive."""
+        await self._host.stop(1.0)
+
+    async def failed(self) -> ReplayproxyError:
+        """Never: nothing outside can keep replay from going on."""
+        await asyncio.Event().wait()
+        raise AssertionError  # pragma: no cover - nobody sets that event
+
+
+async def _run(paths: Sequence[str], options: ReplayOptions) -> int:
+    check_command(options.command_line)
+    settings = load(options.config)
+    timing = Timing.parse(options.timing)
+    stage = build(paths, settings, purpose=options.purpose, seed=options.seed, clock=options.clock)
+    authority = Authority.load_or_create(options.state_dir)
+    say(f"purpose: {options.purpose}", quiet=options.quiet)
+    token = secrets.token_urlsafe(32)
+    with_command = bool(options.command_line)
+    listen = options.listen or (("127.0.0.1", 0) if with_command else DEFAULT_LISTEN)
+    control = options.control or (None if with_command else DEFAULT_CONTROL)
+    native = NativeHost(
+        stage.service, authority, limits=settings.limits, timing=timing, transparent=options.transparent
+    )
+    plan = Plan(
+        command=options.command_line,
+        environment=child_environment(authority, token),
+        ready_file=options.ready_file,
+        ca=authority.ca_pem,
+        token=token,
+        quiet=options.quiet,
+        banner=lambda proxy, where: _banner(stage, proxy, where),
+    )
+    router = ControlServer(Router(stage.episodes, token), control) if control else None
+    ending = await serve(ReplayHost(native, listen), router, plan)
+    return _conclude(stage, options, ending)
+
+
+def _banner(stage: Stage, proxy: str, control: str) -> str:
+    count = len(stage.library.recordings)
+    where = f", control {control}" if control else ""
+    return f"serving {count} interactions of {len(stage.loaded)} cassettes: proxy {proxy}{where}"
+
+
+def _conclude(stage: Stage, options: ReplayOptions, ending: Ending) -> int:
+    episodes = stage.episodes.all()
+    negative = any(episode.counts["misses"] or episode.counts["refusals"] for episode in episodes)
+    otherwise = MISSED if options.command_line and negative and not options.allow_misses else 0
+    code = ending.exit_code(otherwise)
+    if options.report is not None:
+        write_json(options.report, report(stage, code))
+    say(summary(stage), quiet=options.quiet and not negative)
+    return code
+
+
+def report(stage: Stage, code: int) -> dict[str, object]:
+    """The --report of a replay; lists over all episodes, digests of the default one."""
+    episodes = stage.episodes.all()
+    unused = set.intersection(*({one.position for one in episode.unused()} for episode in episodes))
+    return {
+        "schema": REPORT_SCHEMA,
+        "mode": "replay",
+        "recorded": [],
+        "served": [
+            line.recording.id
+            for episode in episodes
+            for line in episode.journal
+            if line.outcome == "served" and line.recording is not None
+        ],
+        "misses": _requests(episode.missed_requests for episode in episodes),
+        "refusals": _requests(episode.refused_requests for episode in episodes),
+        "unused": [str(one) for one in stage.library.recordings if one.position in unused],
+        "faults": [],
+        "pinned": sorted(stage.service.pinned_by),
+        "warnings": [warning for one in stage.loaded for warning in one.warnings],
+        "digest": stage.default.digest,
+        "world": stage.default.world,
+        "exit": code,
+    }
+
+
+def _requests(counts: Any) -> list[str]:
+    return [f"{method} {url}" for counter in counts for (method, url), times in counter.items() for _ in range(times)]
+
+
+def summary(stage: Stage) -> str:
+    """What a person wants to know at the end."""
+    episodes = stage.episodes.all()
+    totals = {name: sum(episode.counts[name] for episode in episodes) for name in ("served", "misses", "refusals")}
+    unused = len(report(stage, 0)["unused"])  # type: ignore[arg-type]
+    lines = [f"served {totals['served']}, missed {totals['misses']}, refused {totals['refusals']}, unused {unused}"]
+    for title, counters in (
+        ("missed", [episode.missed_requests for episode in episodes]),
+        ("refused", [episode.refused_requests for episode in episodes]),
+    ):
+        lines += [f"  {title}: {request}" for request in dict.fromkeys(_requests(counters))]
+    return "\n".join(lines)

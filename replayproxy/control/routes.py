@@ -1,0 +1,157 @@
+"""What every control API has in common: who may call, what calls there are, and how a mistake is told."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from replayproxy.core.errors import ReplayproxyError
+from replayproxy.core.exchange import Headers, header
+
+type Reply = tuple[int, Headers, bytes]
+JSON: Headers = (("Content-Type", "application/json"),)
+PROBLEM: Headers = (("Content-Type", "application/problem+json"),)
+TEXT: Headers = (("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),)
+
+
+class BadCallError(Exception):
+    """A call that cannot be meant: `status` 400 or another of the client's errors, what is wrong, and a hint."""
+
+    def __init__(self, status: int, detail: str, hint: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of a call: of the query for GET, of the JSON body for POST."""
+
+    arguments: Mapping[str, object]
+
+    def known(self, *names: str) -> None:
+        """Raises BadCallError for an argument that is none of NAMES."""
+        for name in self.arguments:
+            if name not in names:
+                allowed = ", ".join(names) or "none"
+                raise BadCallError(400, f"{name}: there is no such argument", f"allowed: {allowed}")
+
+    def text(self, name: str, default: str) -> str:
+        """The argument NAME, a text that is not empty."""
+        value = self.arguments.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, str) or not value:
+            raise BadCallError(400, f"{name}: {value!r} is not a text", f'for example "{name}": "a"')
+        return value
+
+    def whole(self, name: str) -> int | None:
+        """The argument NAME, a whole number from 0 on; None where it is not given."""
+        value = self.arguments.get(name)
+        if isinstance(value, str) and value.isdecimal() and value.isascii():
+            return int(value)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+            return value
+        raise BadCallError(400, f"{name}: {value!r} is not a whole number from 0 on", f'for example "{name}": 7')
+
+    def number(self, name: str) -> float | None:
+        """The argument NAME, a number; None where it is not given."""
+        value = self.arguments.get(name)
+        if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+            return value
+        raise BadCallError(400, f"{name}: {value!r} is not a number", f'for example "{name}": 90')
+
+    def flag(self, name: str) -> bool:
+        """The argument NAME, true or false; false where it is not given."""
+        value = self.arguments.get(name, False)
+        if isinstance(value, bool):
+            return value
+        raise BadCallError(400, f"{name}: {value!r} is neither true nor false", f'for example "{name}": true')
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A call: what answers it, and whether it needs no token."""
+
+    method: str
+    path: str
+    answer: Callable[[Call], Reply]
+    open: bool = False
+
+
+class Routes:
+    """A table of ROUTES behind one TOKEN. Calling it is pure: all that changes, changes in what the routes call."""
+
+    def __init__(self, token: str, routes: tuple[Route, ...]) -> None:
+        self._token = token.encode()
+        self._routes = {(route.method, route.path): route for route in routes}
+
+    def __call__(self, method: str, path: str, query: str, headers: Headers, body: bytes) -> Reply:
+        """The reply to one call; mistakes are replies too, as problem details (RFC 9457)."""
+        try:
+            route = self._route(method, path)
+            if not route.open:
+                self._authorise(headers)
+            return route.answer(_call(route.method, query, body))
+        except BadCallError as error:
+            return problem(error)
+        except ReplayproxyError as error:
+            return problem(BadCallError(400, error.what, error.hint))
+
+    def _route(self, method: str, path: str) -> Route:
+        route = self._routes.get((method, path))
+        if route is None:
+            allowed = sorted(known for known, place in self._routes if place == path)
+            if not allowed:
+                calls = ", ".join(f"{known} {place}" for known, place in self._routes)
+                raise BadCallError(404, f"there is no call {path}", f"there are: {calls}")
+            raise BadCallError(405, f"{path} does not take {method}", f"it takes {', '.join(allowed)}")
+        return route
+
+    def _authorise(self, headers: Headers) -> None:
+        scheme, _, given = (header(headers, "authorization") or "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token):
+            raise BadCallError(401, "the token is missing or not the right one", "Authorization: Bearer TOKEN")
+
+
+def _call(method: str, query: str, body: bytes) -> Call:
+    if method == "GET":
+        return Call(dict(parse_qsl(query, keep_blank_values=True)))
+    if not body.strip():
+        return Call({})
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadCallError(400, f"the body is not JSON: {error}", 'for example {"seed": 7}') from error
+    if not isinstance(value, dict):
+        raise BadCallError(400, "the body is not a JSON object", 'for example {"seed": 7}')
+    return Call(value)
+
+
+def problem(error: BadCallError) -> Reply:
+    """ERROR as problem details, with the fields that its status asks for (RFC 9110 sections 11.6.1 and 15.5.6)."""
+    body = {"type": "about:blank", "status": error.status, "detail": error.detail, "hint": error.hint}
+    extra: Headers = ()
+    if error.status == 401:
+        extra = (("WWW-Authenticate", "Bearer"),)
+    elif error.status == 405:
+        extra = (("Allow", error.hint.removeprefix("it takes ")),)
+    return error.status, (*PROBLEM, *extra), json.dumps(body, ensure_ascii=False).encode()
+
+
+def as_json(value: object) -> Reply:
+    """VALUE as the reply of a call that went well; keys sorted."""
+    return 200, JSON, json.dumps(value, sort_keys=True, ensure_ascii=False).encode()
+
+
+def as_metrics(metrics: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...]) -> Reply:
+    """METRICS (name, help, type, and values by label text) in Prometheus' text format 0.0.4."""
+    lines: list[str] = []
+    for name, told, kind, values in metrics:
+        lines += [f"# HELP {name} {told}", f"# TYPE {name} {kind}"]
+        lines += [f"{name}{labels} {value}" for labels, value in values]
+    return 200, TEXT, ("\n".join(lines) + "\n").encode()
