@@ -14,7 +14,7 @@ from replayproxy.core.coding.negotiation import negotiate
 from replayproxy.core.episode import Entry, Episode
 from replayproxy.core.exchange import Blob, Headers, Origin, Request, Response, header
 from replayproxy.core.library import Library
-from replayproxy.core.replayer import Served, answer
+from replayproxy.core.replayer import Refused, Served, answer
 from replayproxy.engine.answer import Answer
 
 logger = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class ReplayService:
         return self._decided(episode, head)
 
     def answer(self, user: str | None, request: Request) -> Answer:
-        """What the episode of USER has for REQUEST."""
+        """What the episode of USER has for REQUEST. Raises what went wrong in the core, which has refused it."""
         episode = self._episodes.of_user(user)
         if episode is None:
             return _unknown_episode(request.origin.host)
@@ -107,8 +107,8 @@ class ReplayService:
             episode.finish(entry)
 
         if not isinstance(decision, Served):
-            if getattr(decision, "error", None) is not None:
-                logger.error("the core failed, its request was refused: %r", decision)
+            if isinstance(decision, Refused) and decision.error is not None:
+                raise decision.error  # the host tells it, and answers as `failed` says
             return replace(_told(*decision.response()), ended=ended)
         assert entry.recording is not None
         cassette = entry.recording.cassette

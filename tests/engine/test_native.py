@@ -506,6 +506,47 @@ def test_faults_are_played_as_what_they_were(
         assert got == b""
 
 
+@pytest.mark.parametrize("origin", [HTTP, HTTPS])
+def test_a_reset_takes_nothing_with_it(serve: Any, table: Any, connect: Any, origin: str) -> None:
+    """All that came before it arrives, even where the client reads slowly and buffers are full."""
+    body = bytes(3 << 20)
+    fields = (("Content-Length", str(len(body) + 1)),)
+    table.on(f"GET {origin}/f", body, headers=fields, fault=Fault(kind="reset", phase="body"))
+    seen = 0
+    with serve() as running:
+        link = connect(running)
+        if origin == HTTPS:
+            link.tunnel("api.test:443")
+        answer = link.get(f"{origin if origin == HTTP else ''}/f")
+        assert answer.status == 200
+        end = ""
+        while not end:
+            try:
+                seen += len(link.sock.recv(65536))
+            except ConnectionResetError:
+                end = "reset"
+    assert seen == len(body)
+
+
+def test_a_client_that_pipelines_without_reading_is_held_back(serve: Any, table: Any, connect: Any) -> None:
+    """Every request is answered, in order, and no more is read than is answered."""
+    count = 20_000
+    table.on(f"GET {HTTP}/a", b"x" * 500)
+    request = f"GET {HTTP}/a HTTP/1.1\r\nHost: api.test\r\n\r\n".encode()
+    with serve() as running:
+        link = connect(running)
+        sender = threading.Thread(target=link.send, args=(request * count,))
+        sender.start()
+        sender.join(0.3)
+        assert len(table.asked) < count
+        one = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n" + b"x" * 500
+        file = link.sock.makefile("rb")
+        for _ in range(count):
+            assert file.read(len(one)) == one
+        sender.join(10)
+        file.close()
+
+
 def test_a_silent_exchange_ends_with_the_idle_time(serve: Any, table: Any, connect: Any) -> None:
     """The limit holds for a client that would wait for ever, and for one that says nothing."""
     table.on(f"GET {HTTP}/f", fault=Fault(kind="timeout", phase="head"))

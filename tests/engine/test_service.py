@@ -205,6 +205,18 @@ def test_a_coded_body_in_a_file_is_negotiated(made: Made, accepted: str, body: b
     assert answer.response.body == body
 
 
+def test_a_failure_of_the_core_is_raised_for_the_host_to_tell(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has been journalled as a refusal."""
+
+    def question(_: Library, request: Request) -> None:
+        raise LookupError(request.method)
+
+    monkeypatch.setattr(Library, "question", question)
+    with pytest.raises(LookupError):
+        made.service.answer(None, asked("/a"))
+    assert made.episode.counts["refusals"] == 1
+
+
 def test_a_failure_tells_its_kind_only(made: Made) -> None:
     """No text of an exception reaches a client."""
     answer = made.service.failed(ValueError("/home/secret"))
