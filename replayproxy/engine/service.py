@@ -174,4 +174,4 @@ def _unknown_episode(host: str) -> Answer:
         ("x-replayproxy-code", "unknown-episode"),
         ("x-should-retry", "false"),
     )
-    return _told(407, "Proxy Authentication Required", headers, json.dumps(body).encode() + b"\n")
+    return _told(407, "Proxy Authentication Required", headers, json.dumps(body).encode())
