@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from replayproxy.core.errors import OperationError, ReplayproxyError, UsageError
 
@@ -59,6 +59,8 @@ class Plan:
     token: str
     quiet: bool
     banner: Callable[[str, str], str]
+    output: IO[bytes] | None = None
+    """Where CMD's standard output goes; None for ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ async def _until_over(host: Host, plan: Plan, url: str, signals: asyncio.Queue[s
 
 async def _spawn(plan: Plan, url: str) -> asyncio.subprocess.Process:
     try:
-        return await asyncio.create_subprocess_exec(*plan.command, env=dict(plan.environment(url)))
+        return await asyncio.create_subprocess_exec(*plan.command, env=dict(plan.environment(url)), stdout=plan.output)
     except OSError as error:
         raise UsageError(
             f"the command cannot be run: {plan.command[0]}: {error.strerror}", hint="is it executable?"

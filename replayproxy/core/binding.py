@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from urllib.parse import quote, quote_plus
 
-from replayproxy.core.canonical.draft import BUILT_IN, plan_of
+from replayproxy.core.canonical.draft import BUILT_IN, Plan, plan_of
 from replayproxy.core.canonical.fields import fields_of
 from replayproxy.core.canonical.json_text import Leaf, leaves
 from replayproxy.core.canonical.json_value import number
@@ -125,11 +125,16 @@ def _echoes(recorded: Request, caller: Request, rules: MatchRules) -> Iterator[E
         yield from _paired(_name(selector), values(recorded, selector), values(caller, selector))
     plan = plan_of(rules)
     for name in dict.fromkeys(name.lower() for name, _ in recorded.headers):
-        if name in REQUEST_ID_HEADERS and not plan.keeps("request-id", f"header:{name}"):
-            selector = Selector("header", name)
+        selector = Selector("header", name)
+        if name in REQUEST_ID_HEADERS and _is_built_in("request-id", selector, plan, rules):
             yield from _paired(name, values(recorded, selector), values(caller, selector))
-    if not plan.keeps("jsonrpc-id", "json:$.id"):
+    if _is_built_in("jsonrpc-id", Selector("json", "$.id"), plan, rules):
         yield from _paired("id", _rpc_ids(recorded), _rpc_ids(caller), is_rpc=True)
+
+
+def _is_built_in(rule: str, selector: Selector, plan: Plan, rules: MatchRules) -> bool:
+    """Whether the built-in RULE binds SELECTOR: not where the user takes it back, or has it ignored and no more."""
+    return not plan.keeps(rule, str(selector)) and selector not in rules.ignore
 
 
 def _rpc_ids(request: Request) -> list[Value]:

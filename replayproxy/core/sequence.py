@@ -21,6 +21,8 @@ NOT_MODIFIED = 304
 _ONLY_CONDITIONAL = frozenset({NOT_MODIFIED, 412})
 """Statuses that answer a condition (RFC 9110 section 13.2.2) and so nobody who set none."""
 _END = 1 << 62
+ANY: frozenset[bytes] = frozenset()
+"""The preferences of a request that prefers nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,7 @@ class Cursors:
         self._made: set[int] = set()
         self._latest: dict[Writes, Recording] = {}
         self._in_cassette: dict[tuple[Writes, int], int] = {}
-        self._lanes: dict[tuple[str, bool, bytes], Lane | None] = {}
+        self._lanes: dict[tuple[str, bool, frozenset[bytes]], Lane | None] = {}
 
     def fork(self) -> Cursors:
         """Cursors that stand where these stand and move apart from them."""
@@ -186,11 +188,11 @@ class Cursors:
         return copy
 
     def next(
-        self, series: Series, *, conditional: bool = False, preference: bytes = b""
+        self, series: Series, *, conditional: bool = False, preferences: frozenset[bytes] = ANY
     ) -> Recording | Absent:
         """The recording of SERIES that answers now; the cursor moves past it.
 
-        CONDITIONAL and PREFERENCE are those of the request.
+        CONDITIONAL and PREFERENCES are those of the request: one preference per salt that masks it.
         """
         start, end = self.window(series)
         if start >= end:
@@ -198,7 +200,7 @@ class Cursors:
         recordings: Sequence[Recording] = series.recordings
         name, first, count = series.recordings[start].id, start, end - start
         if not series.alike:
-            lane = self._lane(series, start, end, conditional, preference)
+            lane = self._lane(series, (start, end), conditional, preferences)
             if lane is None:
                 return Absent("miss-unknown")
             name, recordings, first, count = lane.name, lane.recordings, 0, len(lane.recordings)
@@ -210,17 +212,20 @@ class Cursors:
         return recordings[first + at]
 
     def _lane(
-        self, series: Series, start: int, end: int, conditional: bool, preference: bytes
+        self, series: Series, window: tuple[int, int], conditional: bool, preferences: frozenset[bytes]
     ) -> Lane | None:
         """What `choose` says, remembered: it depends on nothing that an episode does."""
-        known = preference if preference in series.preferences else b""
+        start, end = window
+        known = preferences & series.preferences
         key = series.recordings[start].id, conditional, known
         if key not in self._lanes:
-            self._lanes[key] = choose(series.recordings[start:end], conditional=conditional, preference=known)
+            self._lanes[key] = choose(
+                series.recordings[start:end], conditional=conditional, preferences=known
+            )
         return self._lanes[key]
 
     def make(self, write: Recording, writes: Writes) -> None:
-        """WRITE, one of WRITES, has been answered: reads see it from now on; doing so again changes nothing."""
+        """WRITE, one of WRITES, has been answered: reads see it from now on; again changes nothing."""
         if write.position in self._made:
             return
         self._made.add(write.position)
@@ -281,7 +286,7 @@ class Cursors:
         return Absent("miss-unknown", awaits=min(missing, key=lambda one: one.position))
 
 
-def choose(window: Sequence[Recording], *, conditional: bool, preference: bytes) -> Lane | None:
+def choose(window: Sequence[Recording], *, conditional: bool, preferences: frozenset[bytes]) -> Lane | None:
     """Of the recordings of WINDOW those that a request goes through; None where none may answer it.
 
     A conditional request prefers what was asked with a condition, any other what was asked without;
@@ -294,11 +299,11 @@ def choose(window: Sequence[Recording], *, conditional: bool, preference: bytes)
     kind, found = next(((kind, those) for kind, those in kinds if those), ("", None))
     if found is None:
         return None
-    own = [one for one in found if one.preference == preference]
+    own = [one for one in found if one.preference in preferences]
     marks = [kind] if kind else []
     if own and len(own) < len(found):
         found = own
-        marks.append(preference.hex()[:16])
+        marks.append(f"own:{own[0].id}")
     return Lane("~".join([window[0].id, *marks]), found)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replayproxy.core.exchange import (
+    Binding,
     Blob,
     Body,
     Cassette,
@@ -16,6 +17,7 @@ from replayproxy.core.exchange import (
     Headers,
     Interaction,
     Interim,
+    Redaction,
     Request,
     Response,
     split_url,
@@ -151,13 +153,18 @@ def _interaction(interaction: Interaction, bodies: BodyStore) -> dict[str, Any]:
         request=more_request or None,
         response=more_response or None,
         rights=interaction.rights.to_dict() if interaction.rights is not None else None,
-        redactions=[
-            {"at": r.at, "rule": r.rule, "placeholder": r.placeholder} for r in interaction.redactions
-        ]
-        or None,
-        proposals=[{"field": b.field, "echoed": Flow(b.echoed)} for b in interaction.proposals] or None,
+        redactions=[_redaction(redaction) for redaction in interaction.redactions] or None,
+        proposals=[_proposal(binding) for binding in interaction.proposals] or None,
     )
     return {"request": request, "response": response, "replayproxy": {**more, **inner}, **outer}
+
+
+def _redaction(redaction: Redaction) -> dict[str, Any]:
+    return {"at": _utf8(redaction.at), "rule": redaction.rule, "placeholder": _utf8(redaction.placeholder)}
+
+
+def _proposal(binding: Binding) -> dict[str, Any]:
+    return {"field": _utf8(binding.field), "echoed": Flow(map(_utf8, binding.echoed))}
 
 
 def _request(request: Request, bodies: BodyStore) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -203,8 +203,7 @@ def _put(path: Path, source: BlobSource | None) -> None:
                 f"the body file {path} is missing", hint="the recording lost it; record again"
             )
     elif isinstance(source, bytes):
-        if not path.is_file() or path.stat().st_size != len(source):
-            replace_file(path, source)
+        replace_file(path, source)
     elif not (path.exists() and path.samefile(source)):
         temporary = temporary_path(path)
         try:

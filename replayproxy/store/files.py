@@ -38,8 +38,8 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Make PATH hold DATA, at once and lastingly: a crash leaves the old file or the new one.
+def replace_file(path: Path, data: bytes, *, lasting: bool = True) -> None:
+    """Make PATH hold DATA at once: the death of the process, and if LASTING a power cut, leaves the old or the new.
 
     Keeps the permissions of an existing file. Raises OperationError.
     """
@@ -50,14 +50,16 @@ def replace_file(path: Path, data: bytes) -> None:
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
             try:
                 write_all(descriptor, data)
-                os.fsync(descriptor)
+                if lasting:
+                    os.fsync(descriptor)
             finally:
                 os.close(descriptor)
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        sync_folder(path.parent)
+        if lasting:
+            sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -63,8 +63,8 @@ def check_target(path: Path, on_existing: OnExisting | None = None, *, told: str
 
     With ON_EXISTING `fail` an existing file is refused too; TOLD says how it came there, if it may surprise.
     """
-    if path.suffix != SUFFIX or not stem(path):
-        raise UsageError(f"{path} is not a cassette name", hint="end it in .yaml")
+    if path.suffix != SUFFIX or not stem(path) or "\0" in path.name:
+        raise UsageError(f"{path} is not a cassette name", hint="choose one that ends in .yaml")
     folder = path.parent
     try:
         if not folder.is_dir():

@@ -13,7 +13,7 @@ from typing import Self
 from replayproxy.core.exchange import Blob, Body, Cassette, Interaction
 from replayproxy.format.bodies import BodyStore
 from replayproxy.store import cassettes, recovery
-from replayproxy.store.files import replace_file, told, write_all
+from replayproxy.store.files import replace_file, sync_file, told, write_all
 from replayproxy.store.locking import Lock, lock
 from replayproxy.store.log import Header, LogWriter, read_log
 from replayproxy.store.names import OnExisting, check_target, incomplete_path, recording_folder
@@ -49,6 +49,7 @@ class Recording:
         self._folder = recording_folder(path)
         self._blobs = self._folder / BLOBS
         self._parts = itertools.count()
+        self._unsynced: list[Path] = []
         with told("write", self._folder):
             self._folder.mkdir(mode=0o700)
             self._blobs.mkdir()
@@ -66,7 +67,9 @@ class Recording:
         written, or that exists where ON_EXISTING is `fail`; OperationError where another recorder is at work;
         CassetteError where the cassette to add to cannot be read.
         """
-        check_target(path, None if recording_folder(path).exists() else on_existing)
+        check_target(path)
+        if not recording_folder(path).exists():
+            check_target(path, on_existing)
         held = lock(path)
         try:
             note = recovery.recover_locked(path, sign)
@@ -87,11 +90,15 @@ class Recording:
 
     def flush(self) -> None:
         """Make what was appended last through a power cut; call it about once a second."""
+        with told("write", self._blobs):
+            while self._unsynced:
+                sync_file(self._unsynced[-1])
+                self._unsynced.pop()
         self._log.flush()
 
     def blob_writer(self) -> BlobWriter:
         """A writer for a body that is too large to be held in memory."""
-        return BlobWriter(self._blobs, next(self._parts))
+        return BlobWriter(self._blobs, next(self._parts), self._unsynced)
 
     def finish(self, sign: Sign | None = None) -> Path:
         """Write the cassette, interactions by order, and end the recording; gives its path."""
@@ -108,10 +115,15 @@ class Recording:
         return None
 
     def _end(self, target: Path, base: Cassette | None, sign: Sign | None) -> Path:
-        self._log.flush()
-        content = read_log(self._folder / LOG)
-        assert content is not None  # `start` has written the head
-        recovery.store(target, recovery.merged(base, content), self._folder, sign)
+        try:
+            self.flush()
+            content = read_log(self._folder / LOG)
+            assert content is not None  # `start` has written the head
+            recovery.store(target, recovery.merged(base, content), self._folder, sign)
+        except BaseException:  # the log stays, for the next recorder or `verify` to recover
+            self._log.close()
+            self._lock.release()
+            raise
         self._close()
         return target
 
@@ -132,7 +144,8 @@ class Recording:
             response = replace(response, coding=replace(response.coding, coded=coded))
         for sha256, data in bodies.blobs.items():
             if not (self._blobs / sha256).exists():
-                replace_file(self._blobs / sha256, data)
+                replace_file(self._blobs / sha256, data, lasting=False)
+                self._unsynced.append(self._blobs / sha256)
         return replace(interaction, request=request, response=response)
 
 
@@ -144,8 +157,9 @@ def _stored(bodies: BodyStore, body: Body) -> Body:
 class BlobWriter:
     """Writes one large body as it comes in. `finish` gives its Blob; `discard` forgets it."""
 
-    def __init__(self, folder: Path, number: int) -> None:
+    def __init__(self, folder: Path, number: int, unsynced: list[Path]) -> None:
         self._folder = folder
+        self._unsynced = unsynced
         self._path = folder / f".{number}.part"
         self._sha256 = hashlib.sha256()
         self.size = 0
@@ -162,10 +176,10 @@ class BlobWriter:
     def finish(self) -> Blob:
         """The blob of everything that was written, which now has its name."""
         with told("write", self._path):
-            os.fdatasync(self._descriptor)
             os.close(self._descriptor)
             blob = Blob(self._sha256.hexdigest(), self.size)
             self._path.replace(self._folder / blob.sha256)
+        self._unsynced.append(self._folder / blob.sha256)
         return blob
 
     def discard(self) -> None:
