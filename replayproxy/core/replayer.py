@@ -15,7 +15,7 @@ from replayproxy.core.episode import Entry, Episode
 from replayproxy.core.exchange import Headers, Interaction, Request, Response
 from replayproxy.core.library import Question
 from replayproxy.core.problem import Problem, problem_response
-from replayproxy.core.sequence import Absent, Recording, Series
+from replayproxy.core.sequence import Absent, Recording
 
 
 @dataclass(frozen=True, slots=True)
