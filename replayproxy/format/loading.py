@@ -62,9 +62,7 @@ def _require_known_format(head: Any) -> None:
     number = head.get("format") if isinstance(head, dict) else None
     if isinstance(number, int) and number > FORMAT:
         hint = "upgrade replayproxy to read it"
-        raise MisfitError(
-            f"is {number}; this version reads up to {FORMAT}", ("replayproxy", "format"), hint=hint
-        )
+        raise MisfitError(f"is {number}; this version reads up to {FORMAT}", ("replayproxy", "format"), hint=hint)
 
 
 def _require_nothing_of_ours(value: Mapping[str, Any]) -> None:

@@ -21,9 +21,7 @@ def tool_of_octets(data: bytes) -> str:
     """The tool whose files start as DATA does and are no text, or ""."""
     if _TNETSTRING.match(data):
         return "mitmproxy"
-    return (
-        "another tool, packed by gzip or zlib" if data[:2] in (b"\x1f\x8b", b"\x78\x9c", b"\x78\xda") else ""
-    )
+    return "another tool, packed by gzip or zlib" if data[:2] in (b"\x1f\x8b", b"\x78\x9c", b"\x78\xda") else ""
 
 
 def tool_of(value: Any) -> str:

@@ -78,8 +78,7 @@ def _interaction(value: Mapping[str, Any], at: int) -> Interaction:
         rights=_tag(more["rights"], "replayproxy") if "rights" in more else None,
         redactions=tuple(Redaction(**redaction) for redaction in more.get("redactions", ())),
         proposals=tuple(
-            Binding(field=proposal["field"], echoed=tuple(proposal["echoed"]))
-            for proposal in more.get("proposals", ())
+            Binding(field=proposal["field"], echoed=tuple(proposal["echoed"])) for proposal in more.get("proposals", ())
         ),
         take=more.get("take", ""),
         scenario=more.get("scenario", ""),
@@ -133,9 +132,7 @@ def _coding(value: Mapping[str, Any]) -> Coding:
 
 
 def _interim(value: Mapping[str, Any]) -> Interim:
-    return Interim(
-        status=value["status"], reason=value.get("reason", ""), headers=_pairs(value.get("headers", ()))
-    )
+    return Interim(status=value["status"], reason=value.get("reason", ""), headers=_pairs(value.get("headers", ())))
 
 
 def _fields(value: Mapping[str, Any], more: Mapping[str, Any], side: str) -> tuple[tuple[str, str], ...]:

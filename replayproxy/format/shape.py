@@ -183,8 +183,7 @@ class Row:
             raise _must_be("a list", value)
         if not self.least <= len(value) <= len(self.shapes):
             raise MisfitError(
-                f"must hold {self.least} items"
-                + (f" to {len(self.shapes)}" * (self.least < len(self.shapes)))
+                f"must hold {self.least} items" + (f" to {len(self.shapes)}" * (self.least < len(self.shapes)))
             )
         for at, (shape, item) in enumerate(zip(self.shapes, value, strict=False)):
             try:
@@ -285,9 +284,7 @@ class Record:
             raise misfit.under(name) from None
         for name in self.required:
             if name not in value:
-                raise MisfitError(
-                    f"the key {name!r} is missing", hint="the file is cut off or was edited; restore it"
-                )
+                raise MisfitError(f"the key {name!r} is missing", hint="the file is cut off or was edited; restore it")
 
     def _unknown(self, name: str) -> MisfitError:
         own = f"; keys of your own start with {EXTENSION}" if self.open else ""

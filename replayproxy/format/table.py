@@ -33,15 +33,11 @@ _HEADERS = Entries(Items(_WIRE, least=1))
 _PAIR = Row((_WIRE, _WIRE), 2)
 _PAIRS = Items(_PAIR)
 _ORDERED = Items(Either(_PAIR, _WIRE))
-_HEADERS_SAY = (
-    "fields in the order of the wire: a name takes its next value from the map, a pair is a field of its own"
-)
+_HEADERS_SAY = "fields in the order of the wire: a name takes its next value from the map, a pair is a field of its own"
 
 BLOB: Final = Record(
     {
-        "blob": Key(
-            _SHA256, "SHA-256 of the octets, and the name of their file in NAME.blobs/", required=True
-        ),
+        "blob": Key(_SHA256, "SHA-256 of the octets, and the name of their file in NAME.blobs/", required=True),
         "size": Key(Integer(), "their number", required=True),
     }
 )
@@ -77,15 +73,11 @@ _REQUEST_MORE = Record(
         "trailers": Key(_PAIRS, "trailer fields"),
     }
 )
-_INTERIM = Record(
-    {"status": Key(Integer(100, 199), required=True), "reason": Key(_WIRE), "headers": Key(_PAIRS)}
-)
+_INTERIM = Record({"status": Key(Integer(100, 199), required=True), "reason": Key(_WIRE), "headers": Key(_PAIRS)})
 _CODING = Record(
     {
         "names": Key(Items(_WIRE, least=1), "as in Content-Encoding, outermost last", required=True),
-        "coded": Key(
-            Either(BLOB, Octets()), "the octets of the wire, where coding again would not give them"
-        ),
+        "coded": Key(Either(BLOB, Octets()), "the octets of the wire, where coding again would not give them"),
     }
 )
 _FAULT = Record(
@@ -174,7 +166,9 @@ CASSETTE: Final = Record(
     {
         "replayproxy": Key(_HEAD, "what VCR.py has no place for", required=True),
         "interactions": Key(Items(_INTERACTION), required=True),
-        "version": Key(OneOf((1,)), "VCR.py's format; the last key, so that a file that was cut off is seen", required=True),
+        "version": Key(
+            OneOf((1,)), "VCR.py's format; the last key, so that a file that was cut off is seen", required=True
+        ),
     },
     open=True,
 )

@@ -171,9 +171,7 @@ def _response(value: Mapping[str, Any], method: str, place: str, told: list[str]
     )
 
 
-def _undone(
-    headers: Headers, body: bytes, place: str, told: list[str]
-) -> tuple[Headers, bytes, Coding | None]:
+def _undone(headers: Headers, body: bytes, place: str, told: list[str]) -> tuple[Headers, bytes, Coding | None]:
     """The body without content coding; a field that is left over from a body decoded already goes."""
     claimed = header(headers, "content-encoding")
     if claimed is None or not body:
@@ -183,15 +181,11 @@ def _undone(
     decoded, held = coding.undo(headers, body) if starts is None or body.startswith(starts) else (body, None)
     if held is not None or names == ["identity"]:
         return headers, decoded, held
-    told.append(
-        f"{place}response says Content-Encoding: {claimed}, but its body is decoded; the field is left out"
-    )
+    told.append(f"{place}response says Content-Encoding: {claimed}, but its body is decoded; the field is left out")
     left = tuple(field for field in headers if field[0].lower() != "content-encoding")
     return left, body, None
 
 
 def _restated(headers: Headers, length: int) -> Headers:
     """HEADERS with the Content-Length, where there is one, that the body has."""
-    return tuple(
-        (name, str(length)) if name.lower() == "content-length" else (name, value) for name, value in headers
-    )
+    return tuple((name, str(length)) if name.lower() == "content-length" else (name, value) for name, value in headers)

@@ -51,11 +51,6 @@ def dump(cassette: Cassette) -> Dumped:
     return Dumped(write(value), bodies.blobs, frozenset(blobs_of(cassette)) | bodies.blobs.keys())
 
 
-def dump_interaction(interaction: Interaction, bodies: BodyStore) -> dict[str, Any]:
-    """INTERACTION as it stands in a cassette; large bodies go to BODIES."""
-    return _interaction(interaction, bodies)
-
-
 def digest_of(cassette: Cassette) -> str:
     """SHA-256, in hex, over all that a cassette says, save digest and signature; blobs by their SHA-256.
 
@@ -131,9 +126,7 @@ def _extensions(extensions: Iterable[tuple[str, object]]) -> tuple[dict[str, Any
     outer: dict[str, Any] = {}
     inner: dict[str, Any] = {}
     for name, value in extensions:
-        place, key = (
-            (inner, name.removeprefix("replayproxy.")) if name.startswith("replayproxy.x-") else (outer, name)
-        )
+        place, key = (inner, name.removeprefix("replayproxy.")) if name.startswith("replayproxy.x-") else (outer, name)
         place[key if key.startswith("x-") else f"x-{key}"] = value
     return outer, inner
 

@@ -56,9 +56,7 @@ class Blobs:
         path = self.present(blob)
         if blob.sha256 not in self._verified:
             if _sha256(path) != blob.sha256:
-                raise IntegrityError(
-                    f"{self._name}: the body file {path} is not what was recorded", hint=_RESTORE
-                )
+                raise IntegrityError(f"{self._name}: the body file {path} is not what was recorded", hint=_RESTORE)
             self._verified.add(blob.sha256)
         return path
 

@@ -86,9 +86,7 @@ def _octets(path: Path) -> bytes:
 
 def missing(path: Path) -> CassetteError:
     """The error for a cassette that is not there."""
-    return CassetteError(
-        f"there is no cassette {path}", hint=f"record one: replayproxy record -o {path} -- CMD"
-    )
+    return CassetteError(f"there is no cassette {path}", hint=f"record one: replayproxy record -o {path} -- CMD")
 
 
 def blobs_of(cassette: Cassette) -> Iterator[Blob]:
@@ -116,9 +114,7 @@ def find(paths: Iterable[Path]) -> Found:
                 )
             found.update(dict.fromkeys(beneath))
         elif os.path.lexists(path) or recording_folder(path).is_dir():
-            found[path] = (
-                None  # without a file, a recorder was killed here: `read_with_pending` serves what it left
-            )
+            found[path] = None  # without a file, a recorder was killed here: `read_with_pending` serves what it left
         else:
             raise missing(path)
     return Found(tuple(found), tuple(notes))
@@ -144,9 +140,7 @@ def _not_a_cassette(path: Path) -> str:
     if path.name in _SKIPPED:
         return "it is configuration"
     if path.name.endswith(_SKIPPED_ENDINGS):
-        return (
-            "it is a recording that was given up" if path.name.endswith(INCOMPLETE) else "it is a rights file"
-        )
+        return "it is a recording that was given up" if path.name.endswith(INCOMPLETE) else "it is a rights file"
     data = _octets(path)
     if _INTERACTIONS.search(data):
         return ""
@@ -199,9 +193,7 @@ def write(path: Path, cassette: Cassette, blobs: Mapping[str, BlobSource] | None
 def _put(path: Path, source: BlobSource | None) -> None:
     if source is None:
         if not path.is_file():
-            raise OperationError(
-                f"the body file {path} is missing", hint="the recording lost it; record again"
-            )
+            raise OperationError(f"the body file {path} is missing", hint="the recording lost it; record again")
     elif isinstance(source, bytes):
         replace_file(path, source)
     elif not (path.exists() and path.samefile(source)):

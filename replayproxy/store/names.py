@@ -68,9 +68,7 @@ def check_target(path: Path, on_existing: OnExisting | None = None, *, told: str
     folder = path.parent
     try:
         if not folder.is_dir():
-            raise UsageError(
-                f"cannot write {path}: {folder} is not a folder", hint=f"create it: mkdir -p {folder}"
-            )
+            raise UsageError(f"cannot write {path}: {folder} is not a folder", hint=f"create it: mkdir -p {folder}")
         _check_length(path)
         if path.is_dir():
             raise UsageError(f"cannot write {path}: it is a folder", hint="choose another name")

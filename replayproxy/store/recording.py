@@ -58,9 +58,7 @@ class Recording:
         self._log.flush()
 
     @classmethod
-    def start(
-        cls, path: Path, head: Cassette, on_existing: OnExisting = "fail", *, sign: Sign | None = None
-    ) -> Self:
+    def start(cls, path: Path, head: Cassette, on_existing: OnExisting = "fail", *, sign: Sign | None = None) -> Self:
         """Begin recording to PATH a cassette like HEAD (which has no interactions).
 
         What a killed recorder has left there is recovered first. Raises UsageError for a name that cannot be

@@ -35,7 +35,12 @@ EDITS = {
     "bad uri": ("uri: http://api.example.test/v1/pay", "uri: /v1/pay", True, "request.uri: not an absolute"),
     "uri without a host": ("uri: http://api.example.test/v1/pay", "uri: 'http://:80/'", True, "request.uri"),
     "bad port": ("uri: http://api.example.test/v1/pay", "uri: 'http://a:b/'", True, "request.uri"),
-    "field without value": ("      Content-Type:\n      - application/json\n      Content-Length", "      Content-Type: []\n      Content-Length", True, "at least 1"),
+    "field without value": (
+        "      Content-Type:\n      - application/json\n      Content-Length",
+        "      Content-Type: []\n      Content-Length",
+        True,
+        "at least 1",
+    ),
     "character beyond octets": ("- application/json", "- €", True, "no octet"),
     "bad id": ("order: 0\n", "order: -1\n", True, "order: must be a number from 0 up"),
     "bad digest": ("  digest: ", "  digest: x", True, "replayproxy.digest: must be text of 64"),
@@ -137,6 +142,7 @@ NOT_CASSETTES = {
     "head of nothing": ("version: 1\ninteractions: []\nreplayproxy:\n", "replayproxy: must be a mapping"),
     "ours, cut off": ("version: 1\ninteractions:\n- request: {}\n  replayproxy: {}\n", "no `replayproxy` of its own"),
     "ruby 1": ("- !ruby/struct:VCR::HTTPInteraction {}", "tag !ruby/struct"),
+    "vcr.py 0 in YAML": ("- request: !!python/object:vcr.request.Request {}", "tag !!python/object:vcr.request"),
     "octets": (b"\x89PNG\r\n\x1a\n\x00", "not YAML text"),
     "responses, older": ("- response: {}", "the responses library"),
 }

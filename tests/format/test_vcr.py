@@ -34,7 +34,11 @@ def loaded(value: dict[str, Any] | None = None, **top: Any) -> Interaction:
 def test_the_plain_case() -> None:
     """A request, a response, text for UTF-8."""
     found = loaded(interaction(body={"string": "é"}, request={"method": "POST", "body": "a=1"}))
-    assert (found.request.method, found.request.origin, found.request.target) == ("POST", Origin.of("http", "a.test"), "/s?x=1")
+    assert (found.request.method, found.request.origin, found.request.target) == (
+        "POST",
+        Origin.of("http", "a.test"),
+        "/s?x=1",
+    )
     assert (found.request.body, found.request.headers) == (b"a=1", (("Accept", "*/*"),))
     assert (found.response.status, found.response.reason, found.response.body) == (200, "OK", "é".encode())
     assert (found.order, len(found.id), found.started_us) == (0, 12, 0)
@@ -105,7 +109,10 @@ def test_a_field_left_over_from_a_decoded_body_goes(name: str, body: str | bytes
 def test_identity_is_no_coding() -> None:
     """It is kept as it was sent, without a word."""
     found = read(yaml.safe_dump(_coded("identity", "hi")).encode(), "x.yaml")
-    assert (("Content-Encoding", "identity") in found.cassette.interactions[0].response.headers, found.warnings) == (True, ())
+    assert (("Content-Encoding", "identity") in found.cassette.interactions[0].response.headers, found.warnings) == (
+        True,
+        (),
+    )
 
 
 def _coded(name: str, body: str | bytes) -> dict[str, Any]:
@@ -131,7 +138,7 @@ def test_tags_of_older_versions() -> None:
     text = "interactions:\n- request: {method: !!python/unicode GET, uri: 'http://a.test/', body: null, headers: {}}\n"
     text += "  response: {status: {code: 200, message: !!python/str OK}, headers: {}, body: {string: ''}}\nversion: 1\n"
     assert load(text.encode(), "x.yaml").interactions[0].response.reason == "OK"
-    with pytest.raises(CassetteError, match="x.yaml:2: the tag .*BytesIO"):
+    with pytest.raises(CassetteError, match=r"x\.yaml:2: the tag .*BytesIO"):
         load(text.replace("body: null", "body: !!python/object/new:_io.BytesIO {}").encode(), "x.yaml")
 
 
@@ -154,7 +161,10 @@ WRONG = {
     "body of a mapping": (interaction(request={"body": {}}), "interactions[0].request.body: must be text or !!binary"),
     "no status": (interaction(status=None), "interactions[0].response.status: must be a mapping"),
     "code of text": (interaction(status={"code": "200"}), "interactions[0].response.status.code: must be a whole"),
-    "message of a boolean": (interaction(status={"code": 200, "message": True}), "response.status.message: must be text"),
+    "message of a boolean": (
+        interaction(status={"code": 200, "message": True}),
+        "response.status.message: must be text",
+    ),
     "no body": (interaction(body=None), "interactions[0].response.body: must be a mapping"),
     "string of a number": (interaction(body={"string": 5}), "interactions[0].response.body.string: must be text or"),
     "field of a number": (interaction(headers={"A": [5]}), "interactions[0].response.headers.A: must be text"),
@@ -173,4 +183,6 @@ def test_what_is_wrong_is_told_with_its_path(value: Any, why: str) -> None:
 def test_no_message() -> None:
     """Old stubs left the reason out."""
     assert loaded(interaction(status={"code": 200, "message": None})).response.reason == ""
-    assert loaded(interaction(status={"code": 200, "message": "schön€"})).response.reason == "schön€".encode().decode("latin-1")
+    assert loaded(interaction(status={"code": 200, "message": "schön€"})).response.reason == "schön€".encode().decode(
+        "latin-1"
+    )

@@ -16,7 +16,17 @@ import pytest
 import requests
 import vcr
 
-from replayproxy.core.exchange import Blob, Cassette, Chunk, Coding, Interaction, Origin, Request, Response, interaction_id
+from replayproxy.core.exchange import (
+    Blob,
+    Cassette,
+    Chunk,
+    Coding,
+    Interaction,
+    Origin,
+    Request,
+    Response,
+    interaction_id,
+)
 from replayproxy.core.rights import preset
 from replayproxy.format import dump, load
 

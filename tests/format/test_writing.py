@@ -35,14 +35,19 @@ words = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=12)
 tokens = st.from_regex(r"[A-Za-z][A-Za-z0-9-]{0,6}", fullmatch=True)
 numbers = st.integers(0, 10**7)
 fields = st.lists(
-    st.tuples(st.sampled_from(["A", "a", "B", "Content-Length", "Content-Encoding", "Transfer-Encoding"]) | latin, latin),
+    st.tuples(
+        st.sampled_from(["A", "a", "B", "Content-Length", "Content-Encoding", "Transfer-Encoding"]) | latin, latin
+    ),
     max_size=5,
 ).map(tuple)
 sha256 = st.text("0123456789abcdef", min_size=64, max_size=64)
 blobs = st.builds(Blob, sha256, numbers)
 bodies = st.binary(max_size=40) | words.map(lambda text: text.encode()) | blobs | st.just(b"a: 1\n\n- b\n\n")
 origins = st.builds(
-    Origin, st.sampled_from(["http", "https"]), st.sampled_from(["a.test", "::1", "10.0.0.1"]), st.sampled_from([80, 443, 81])
+    Origin,
+    st.sampled_from(["http", "https"]),
+    st.sampled_from(["a.test", "::1", "10.0.0.1"]),
+    st.sampled_from([80, 443, 81]),
 )
 requests = st.builds(
     Request,
@@ -54,7 +59,9 @@ requests = st.builds(
     trailers=fields,
     version=st.sampled_from(["HTTP/1.0", "HTTP/1.1", "HTTP/2.0"]),
 )
-codings = st.builds(Coding, names=st.lists(latin, min_size=1, max_size=2).map(tuple), coded=st.none() | blobs | st.binary(max_size=9))
+codings = st.builds(
+    Coding, names=st.lists(latin, min_size=1, max_size=2).map(tuple), coded=st.none() | blobs | st.binary(max_size=9)
+)
 faults = st.builds(
     Fault,
     kind=st.sampled_from(["refused", "reset", "timeout", "truncated", "closed", "dns"]),
@@ -70,7 +77,9 @@ responses = st.builds(
     trailers=fields,
     version=st.sampled_from(["HTTP/1.0", "HTTP/1.1"]),
     framing=st.sampled_from(["length", "chunked", "close", "none"]),
-    interim=st.lists(st.builds(Interim, status=st.integers(100, 199), reason=latin, headers=fields), max_size=2).map(tuple),
+    interim=st.lists(st.builds(Interim, status=st.integers(100, 199), reason=latin, headers=fields), max_size=2).map(
+        tuple
+    ),
     chunks=st.lists(st.builds(Chunk, numbers, numbers, st.none() | numbers), max_size=3).map(tuple),
     coding=st.none() | codings,
     fault=st.none() | faults,
@@ -101,7 +110,9 @@ def interactions(draw: st.DrawFn) -> Interaction:
         rights=draw(st.none() | st.sampled_from([preset("own-synthetic"), preset("unknown")])),
         redactions=draw(st.lists(st.builds(Redaction, at=words, rule=words, placeholder=words), max_size=2).map(tuple)),
         proposals=draw(
-            st.lists(st.builds(Binding, field=words, echoed=st.lists(words, max_size=2).map(tuple)), max_size=2).map(tuple)
+            st.lists(st.builds(Binding, field=words, echoed=st.lists(words, max_size=2).map(tuple)), max_size=2).map(
+                tuple
+            )
         ),
         take=draw(words),
         scenario=draw(words),
@@ -158,7 +169,16 @@ def test_golden_files_are_stable(path: Path) -> None:
 
 def test_the_golden_files_are_there() -> None:
     """So that the test above cannot pass for want of files."""
-    assert {path.stem for path in GOLDEN} == {"all", "bodies", "coding", "empty", "faults", "fields", "plain", "streams"}
+    assert {path.stem for path in GOLDEN} == {
+        "all",
+        "bodies",
+        "coding",
+        "empty",
+        "faults",
+        "fields",
+        "plain",
+        "streams",
+    }
 
 
 PLAIN = load((Path(__file__).parent / "golden" / "v1" / "plain.yaml").read_bytes(), "plain.yaml")
@@ -222,7 +242,9 @@ def test_large_bodies_leave_the_text() -> None:
 
 
 def _sha(body: bytes) -> str:
-    return next(sha256 for sha256, data in dump(replace(PLAIN, interactions=(_answered(body),))).blobs.items() if data == body)
+    return next(
+        sha256 for sha256, data in dump(replace(PLAIN, interactions=(_answered(body),))).blobs.items() if data == body
+    )
 
 
 def test_names_that_are_not_utf8_are_written_readably() -> None:

@@ -25,7 +25,9 @@ def test_replace(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("call", ["write", "fsync"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
-def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int) -> None:
+def test_a_full_disk_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
     """Code 3, with what the system says; the half-written file is gone."""
     path = tmp_path / "a.yaml"
     replace_file(path, b"one")

@@ -26,7 +26,9 @@ def test_the_second_is_refused(tmp_path: Path) -> None:
     """It is told the file and the process, and the first goes on."""
     path = tmp_path / "cassette.yaml"
     with lock(path) as held:
-        with pytest.raises(OperationError, match=rf"cassette\.yaml is being recorded by process {os.getpid()}") as caught:
+        with pytest.raises(
+            OperationError, match=rf"cassette\.yaml is being recorded by process {os.getpid()}"
+        ) as caught:
             lock(path)
         assert caught.value.exit_code == 3
         with pytest.raises(OperationError):

@@ -22,7 +22,9 @@ def test_names(tmp_path: Path) -> None:
     assert names.cassette_of_recording(names.recording_folder(path)) == path
 
 
-@pytest.mark.parametrize("name", ["cassette.yaml", "x [<>:|?*] 'é.yaml", "a b.yaml", "x" * 200 + ".yaml", "a\udcff.yaml"])
+@pytest.mark.parametrize(
+    "name", ["cassette.yaml", "x [<>:|?*] 'é.yaml", "a b.yaml", "x" * 200 + ".yaml", "a\udcff.yaml"]
+)
 def test_good_targets(tmp_path: Path, name: str) -> None:
     """Odd but legal names work, and nothing is touched."""
     names.check_target(tmp_path / name, "fail")
@@ -60,7 +62,7 @@ def test_existing(tmp_path: Path) -> None:
     path = tmp_path / "cassette.yaml"
     path.touch()
     for mode in ("append", "replace", "new"):
-        names.check_target(path, mode)  # type: ignore[arg-type]
+        names.check_target(path, mode)
     with pytest.raises(UsageError, match=r"cassette\.yaml exists already \(found again\)"):
         names.check_target(path, "fail", told="found again")
     link = tmp_path / "link.yaml"
