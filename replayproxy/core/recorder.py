@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from replayproxy.core import binding, coding
-from replayproxy.core.digest import digest
-from replayproxy.core.exchange import Chunk, Interaction, Request, Response
+from replayproxy.core.exchange import Chunk, Interaction, Request, Response, interaction_id
 from replayproxy.core.redaction import Redactor
 from replayproxy.core.rights import Tag
 
@@ -58,12 +57,7 @@ class Recorder:
             scenario=seen.scenario,
         )
         masked = self._redactor.redact(plain)
-        return replace(masked, id=interaction_id(masked), proposals=binding.propose(masked))
-
-
-def interaction_id(interaction: Interaction) -> str:
-    """Twelve hex digits that name INTERACTION within its cassette, the same whenever the same is recorded."""
-    return digest([interaction.order, interaction.request.method, interaction.request.url])[:12]
+        return replace(masked, id=interaction_id(masked.order, masked.request), proposals=binding.propose(masked))
 
 
 def decoded(response: Response, pieces: Sequence[tuple[bytes, int]]) -> Response:
