@@ -34,10 +34,10 @@ class BodyStore:
         """What stands for BODY: text, octets, or a blob, whose octets are then in `blobs`."""
         if isinstance(body, Blob):
             return body
+        if len(body) > LARGEST_TEXT:  # whatever it is; asking would decode all of it
+            return self._blob(body)
         text = text_of(body)
-        if text is None:
-            return self.binary(body)
-        return text if len(body) <= LARGEST_TEXT else self._blob(body)
+        return self.binary(body) if text is None else text
 
     def binary(self, body: Body) -> bytes | Blob:
         """What stands for octets that are never text."""
