@@ -57,6 +57,10 @@ class RecordAddon:
         self._authority = authority
         self._contexts: OrderedDict[str, SSL.Context] = OrderedDict()
 
+    def ending(self) -> None:
+        """From now on connections end because the recording does."""
+        self._session.closing = True
+
     def next_layer(self, data: layer.NextLayer) -> None:
         """Every connection of a forward proxy is recorded by our layer."""
         if data.layer is None and data.context.layers and isinstance(data.context.layers[-1], modes.HttpProxy):

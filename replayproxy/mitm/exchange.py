@@ -71,14 +71,15 @@ class Exchange:
         """What was seen, the exchange having broken in PHASE."""
         return self._observed(Fault(kind=kind, phase=phase, after_ms=now_ms), now_ms)
 
-    def left(self, now_ms: int) -> Observed | None:
-        """What was seen, the client having left; None where that is not an answer (RFC 9112 section 8).
+    def left(self, now_ms: int) -> Observed:
+        """What was seen, the client having left.
 
-        A stream without a length is whole as far as the client wanted it; a body with a length is not.
+        A stream without a length is whole as far as the client wanted it. In all other cases the client waited for more
+        than came, which is a timeout: on replay it waits for the same.
         """
-        if self.answer is None or self.answer.framing not in ("chunked", "close"):
-            return None
-        return self._observed(None, now_ms)
+        if self._streamed:
+            return self._observed(None, now_ms)
+        return self.broken("timeout", "head" if self.answer is None else "body", now_ms)
 
     def _observed(self, fault: Fault | None, now_ms: int) -> Observed:
         request = self.request or self.end_request()

@@ -85,11 +85,10 @@ class RecordLayer(layer.Layer):
         yield from self._on_client(self._client.receive(data))
 
     def _client_closed(self) -> layer.CommandGenerator[None]:
-        """The client sends no more. It may still read: what it waits for is passed on, then the connection closes."""
+        """The client has gone. One that only ends its side behind its request cannot be told from it, and is rare."""
         assert self._client is not None
-        yield from self._on_client(self._client.receive_eof())
-        if not self._exchanges:
-            yield commands.CloseConnection(self.context.client)
+        yield from self._on_client(self._client.receive_eof(lost=True))
+        yield commands.CloseConnection(self.context.client)
 
     def _on_client(self, happened: list[wire.Event]) -> layer.CommandGenerator[None]:
         for event in happened:

@@ -62,6 +62,7 @@ class RecordMaster:
             ssl_verify_upstream_trusted_ca=str(upstream_bundle),
         )
         self._listen = listen
+        self._addon = addon
         self.address = listen
 
     async def run(self, ready: Callable[[], None]) -> None:
@@ -81,12 +82,14 @@ class RecordMaster:
             await running
         finally:
             logging.getLogger("mitmproxy").removeHandler(errors)
+            self._addon.ending()
             await self._server.servers.update([])
             self._master.shutdown()
             await running
 
     def stop(self) -> None:
-        """Let `run` return; what is in flight is not waited for."""
+        """Let `run` return; what is in flight is not waited for, and not recorded."""
+        self._addon.ending()
         self._master.shutdown()
 
     def _cannot_listen(self, texts: list[str]) -> OperationError:

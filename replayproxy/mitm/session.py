@@ -83,6 +83,8 @@ class Session:
     tally: Tally = field(default_factory=Tally)
     failure: ReplayproxyError | None = None
     dialled: set[tuple[str, int]] = field(default_factory=set)
+    closing: bool = False
+    """Whether the recording is being ended, so that connections end without their clients' doing."""
 
     # -- before a byte leaves -------------------------------------------------------------------------
 
@@ -152,12 +154,19 @@ class Session:
         return _problem(exchange, 502, "upstream-failed", f"upstream-{kind}", message, hint)
 
     def client_left(self, exchange: Exchange) -> None:
-        """The client hung up: a stream is recorded as far as it came, anything else is told."""
+        """The client hung up: a stream is recorded as far as it came, anything else as a timeout.
+
+        Nothing is recorded of what the recording's own end cut off, nor of a request that was not sent whole.
+        """
+        if self.closing:
+            return
+        if exchange.request is None:
+            self.warn(f"not recorded, the client left inside its request: {exchange.head.method} {_bare(exchange)}")
+            return
         seen = exchange.left(self._elapsed(exchange))
-        if seen is not None:
-            self._record(exchange, seen)
-        else:
-            self.warn(f"not recorded, the client left first: {exchange.head.method} {_bare(exchange)}")
+        if seen.response.fault is not None:
+            self.tally.faults.append(f"{exchange.head.method} {_bare(exchange)} {seen.response.fault.kind}")
+        self._record(exchange, seen)
 
     def pinned(self, host: str, port: int, why: str) -> None:
         """A client refused the certificate it was shown for HOST:PORT."""

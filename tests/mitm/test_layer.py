@@ -16,6 +16,7 @@ import pytest
 
 from replayproxy.core.errors import OperationError
 from replayproxy.core.exchange import Response
+from replayproxy.core.rights import preset
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\none"
 LONG = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"
@@ -152,7 +153,7 @@ def test_connections_are_kept_and_renewed(lab: Any) -> None:
     """Two requests share an upstream connection; one that went idle is replaced, unseen by the client."""
     lab.upstream.on("/a", [OK])
     lab.upstream.on("/last", [OK, "close"])
-    link = http.client.HTTPConnection(*lab.address, timeout=10)
+    link = http.client.HTTPConnection(lab.address[0], lab.address[1], timeout=10)
     for path in ("/a", "/last", "/a"):
         link.request("GET", f"http://api.example.test{path}")
         assert link.getresponse().read() == b"one"
@@ -245,4 +246,36 @@ def test_a_log_that_cannot_be_written_stops_the_recording(lab: Any) -> None:
     connections = lab.upstream.connections
     assert b"recording-stopped" in lab.exchange("/x")
     assert lab.upstream.connections == connections
+    assert lab.recorded == []
+
+
+@pytest.mark.parametrize(
+    ("script", "fault"),
+    [([b""], ("timeout", "head")), ([LONG], ("timeout", "body")), ([CHUNKED + b"2\r\nhi\r\n"], None)],
+)
+def test_a_client_that_gives_up_waiting_is_recorded_as_what_it_saw(
+    lab: Any, script: list[bytes], fault: tuple[str, str] | None
+) -> None:
+    """Silence is a timeout; a stream that the client had enough of is whole as far as it came."""
+    lab.upstream.on("/x", script)
+    lab.upstream.on("/y", [OK])
+    with lab.connect() as link:
+        link.sendall(b"GET http://api.example.test/x HTTP/1.1\r\nHost: api.example.test\r\n\r\n")
+        while script != [b""] and not link.recv(4096).endswith((b"abc", b"hi\r\n")):
+            pass
+        while not lab.upstream.heads:
+            pass
+    lab.exchange("/y")  # mitmproxy tells the layers of one client's end before it reads another's octets
+    one = next(one for one in lab.recorded if one.request.target == "/x")
+    assert seen(one.response)["fault"] == fault
+
+
+def test_what_the_end_of_a_recording_cuts_off_is_no_timeout(running: Callable[..., Any]) -> None:
+    """Only what clients and upstreams did is recorded."""
+    with running(preset("own-synthetic")) as lab:
+        lab.upstream.on("/x", [LONG])
+        link = lab.connect()
+        link.sendall(b"GET http://api.example.test/x HTTP/1.1\r\nHost: api.example.test\r\n\r\n")
+        assert link.recv(4096).endswith(b"abc")
+    link.close()
     assert lab.recorded == []
