@@ -26,13 +26,21 @@ class NameRule:
 
 @dataclass(frozen=True, slots=True)
 class ShapeRule:
-    """A known form of key. `keyword` occurs in every text that has one; `prefix` is kept in a placeholder."""
+    """A known form of key.
+
+    Every key holds one of `marks`, `behind` characters after its beginning. `prefix` (a pattern) is what a placeholder
+    keeps of it; where `whole` is false it is no part of the secret at all. `rest` (a pattern) follows it; where `mixed`
+    is true it has a digit.
+    """
 
     id: str
     reason: str
-    keyword: str
+    marks: tuple[str, ...]
     prefix: str
     rest: str
+    behind: tuple[int, ...] = (0,)
+    whole: bool = True
+    mixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +143,8 @@ def names_credential(name: str, where: Where) -> str | None:
             return _ONLY_HEADERS[lower]
         if lower in VENDOR_HEADERS:
             return "vendor-header"
-    elif lower.endswith("cookie"):
-        return None
+    elif lower.endswith("cookie") or (where == "json" and lower == "pwd"):
+        return None  # In JSON, `pwd` is a folder.
     if len(name) > 128:
         return None
     words = [word.lower() for word in _WORDS.findall(name)]
@@ -152,146 +160,194 @@ def is_opaque(value: str) -> bool:
 _OPAQUE = re.compile(r"[A-Za-z0-9_.~+/=%|:-]{16,4096}")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[A-Za-z]")
-_WORD = r"[A-Za-z0-9]"
-_URLSAFE = r"[A-Za-z0-9_-]"
-_MIXED = r"(?=[A-Za-z_-]*[0-9])"
+_WORD = "[A-Za-z0-9]"
+_URLSAFE = "[A-Za-z0-9_-]"
+_PARAMETERS = """access_token refresh_token id_token api_key apikey client_secret password sig X-Amz-Signature
+X-Amz-Security-Token X-Goog-Signature"""
+
+
+def _prefixed(rule: str, reason: str, prefixes: str, rest: str, *, mixed: bool = False) -> ShapeRule:
+    """A key that begins with one of PREFIXES (of which the first that fits is taken), and goes on with REST."""
+    marks = tuple(prefixes.split())
+    return ShapeRule(rule, reason, marks, "|".join(map(re.escape, marks)), rest, mixed=mixed)
+
 
 SHAPE_RULES = (
-    ShapeRule("aws-access-key", "Amazon Web Services access key id", "A", r"AKIA|ASIA", r"[A-Z2-7]{16}"),
-    ShapeRule(
-        "stripe-key", "Stripe secret or restricted key", "k_", r"[sr]k_(?:live|test)_", _WORD + "{10,250}"
-    ),
-    ShapeRule(
-        "webhook-secret", "signing secret of webhooks", "whsec_", "whsec_", r"[A-Za-z0-9+/=_-]{16,128}"
-    ),
-    ShapeRule("github-token", "GitHub token", "gh", r"gh[pousr]_|github_pat_", r"[A-Za-z0-9_]{22,255}"),
-    ShapeRule(
+    _prefixed("aws-access-key", "Amazon Web Services access key id", "AKIA ASIA", "[A-Z2-7]{16}"),
+    _prefixed("stripe-key", "Stripe secret or restricted key", "sk_live_ sk_test_ rk_live_ rk_test_", _WORD + "{10,}+"),
+    _prefixed("webhook-secret", "signing secret of webhooks", "whsec_", "[A-Za-z0-9+/=_-]{16,}+"),
+    _prefixed("github-token", "GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", "[A-Za-z0-9_]{22,}+"),
+    _prefixed(
         "gitlab-token",
         "GitLab token",
-        "gl",
-        r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|oas|agent|imt)-",
-        r"[A-Za-z0-9_.-]{20,128}",
+        "glpat- gldt- glrt- glcbt- glptt- glft- glsoat- gloas- glagent- glimt-",
+        "[A-Za-z0-9_.-]{20,}+",
     ),
-    ShapeRule(
-        "slack-token", "Slack token", "x", r"xox[abeoprs]-|xapp-|xoxe\.xox[bp]-", r"[A-Za-z0-9-]{10,255}"
+    _prefixed(
+        "slack-token",
+        "Slack token",
+        "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe.xoxb- xoxe.xoxp- xapp-",
+        "[A-Za-z0-9-]{10,}+",
     ),
     ShapeRule(
         "slack-webhook",
         "Slack webhook",
-        "/services/T",
-        r"/services/T[A-Z0-9]{6,12}/B[A-Z0-9]{6,12}/",
+        ("/services/T",),
+        "/services/T[A-Z0-9]{6,12}/B[A-Z0-9]{6,12}/",
         _WORD + "{16,32}",
+        whole=False,
     ),
     ShapeRule(
-        "anthropic-key", "Anthropic key", "sk-ant-", r"sk-ant-(?:api\d\d-|admin\d\d-)?", _URLSAFE + "{20,255}"
+        "anthropic-key", "Anthropic key", ("sk-ant-",), r"sk-ant-(?:api\d\d-|admin\d\d-|oat\d\d-)?", _URLSAFE + "{20,}+"
     ),
     ShapeRule(
         "openai-key",
         "OpenAI key, and those of vendors who copy its form",
-        "sk-",
-        r"sk-(?:proj-|svcacct-|admin-|or-v1-)?",
-        _MIXED + _URLSAFE + "{20,255}",
+        ("sk-",),
+        "sk-(?:proj-|svcacct-|admin-|or-v1-)?",
+        _URLSAFE + "{20,}+",
+        mixed=True,
     ),
-    ShapeRule("google-api-key", "Google API key", "AIza", "AIza", _URLSAFE + "{35}"),
-    ShapeRule("google-token", "Google access token", "ya29.", r"ya29\.", r"[A-Za-z0-9_.-]{20,2048}"),
-    ShapeRule("google-secret", "Google client secret", "GOCSPX-", "GOCSPX-", _URLSAFE + "{28}"),
-    ShapeRule("google-refresh", "Google refresh token", "1//0", "1//0", _URLSAFE + "{40,255}"),
-    ShapeRule("twilio-key", "Twilio API key", "SK", "SK", r"[0-9a-f]{32}"),
-    ShapeRule("sendgrid-key", "SendGrid key", "SG.", r"SG\.", _URLSAFE + r"{16,32}\." + _URLSAFE + "{16,64}"),
-    ShapeRule("mailgun-key", "Mailgun key", "key-", "key-", r"[0-9a-f]{32}"),
-    ShapeRule("mailchimp-key", "Mailchimp key", "-us", "", r"[0-9a-f]{32}-us[0-9]{1,2}"),
-    ShapeRule("npm-token", "npm token", "npm_", "npm_", _WORD + "{36}"),
-    ShapeRule("pypi-token", "PyPI token", "pypi-", "pypi-", _URLSAFE + "{50,255}"),
-    ShapeRule("rubygems-key", "RubyGems key", "rubygems_", "rubygems_", r"[0-9a-f]{48}"),
-    ShapeRule("docker-token", "Docker Hub token", "dckr_", r"dckr_(?:pat|oat)_", _URLSAFE + "{20,64}"),
-    ShapeRule("hugging-face-token", "Hugging Face token", "hf_", "hf_", _WORD + "{30,64}"),
-    ShapeRule("groq-key", "Groq key", "gsk_", "gsk_", _WORD + "{40,64}"),
-    ShapeRule("xai-key", "xAI key", "xai-", "xai-", _WORD + "{60,128}"),
-    ShapeRule("perplexity-key", "Perplexity key", "pplx-", "pplx-", _WORD + "{40,64}"),
-    ShapeRule("replicate-token", "Replicate token", "r8_", "r8_", _WORD + "{30,48}"),
-    ShapeRule("elevenlabs-key", "ElevenLabs key", "sk_", "sk_", r"[0-9a-f]{48}"),
-    ShapeRule("shopify-token", "Shopify token", "shp", r"shp(?:at|ss|ca|pa)_", r"[0-9a-fA-F]{32}"),
-    ShapeRule("square-token", "Square token", "sq0", r"sq0(?:atp|csp|idp)-", _URLSAFE + "{22,64}"),
-    ShapeRule("facebook-token", "Facebook token", "EAA", "EAA", _WORD + "{80,255}"),
-    ShapeRule("digitalocean-token", "DigitalOcean token", "_v1_", r"do[opr]_v1_", r"[0-9a-f]{64}"),
-    ShapeRule("figma-token", "Figma token", "figd_", "figd_", _URLSAFE + "{20,64}"),
-    ShapeRule("linear-key", "Linear key", "lin_", r"lin_(?:api|oauth)_", _WORD + "{30,64}"),
-    ShapeRule("notion-token", "Notion token", "_", r"secret_|ntn_", _WORD + "{43,50}"),
-    ShapeRule("airtable-token", "Airtable token", "pat", "pat", _WORD + r"{14}\.[0-9a-f]{64}"),
-    ShapeRule("sentry-token", "Sentry token", "sntry", r"sntry[su]_", r"[A-Za-z0-9_+/=-]{40,255}"),
-    ShapeRule("grafana-token", "Grafana token", "glsa_", "glsa_", r"[A-Za-z0-9_]{32,64}"),
-    ShapeRule("vault-token", "Vault token", "hv", r"hv[sbr]\.", _URLSAFE + "{24,255}"),
-    ShapeRule("atlassian-token", "Atlassian token", "ATATT3", "ATATT3", r"[A-Za-z0-9_=-]{50,255}"),
-    ShapeRule("postman-key", "Postman key", "PMAK-", "PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}"),
-    ShapeRule("new-relic-key", "New Relic key", "NRAK-", "NRAK-", r"[A-Z0-9]{27}"),
-    ShapeRule("telegram-token", "Telegram bot token", ":AA", "", r"[0-9]{8,10}:AA" + _URLSAFE + "{33}"),
+    _prefixed("google-api-key", "Google API key", "AIza", _URLSAFE + "{35}"),
+    _prefixed("google-token", "Google access token", "ya29.", "[A-Za-z0-9_.-]{20,}+"),
+    _prefixed("google-secret", "Google client secret", "GOCSPX-", _URLSAFE + "{28}"),
+    _prefixed("google-refresh", "Google refresh token", "1//0", _URLSAFE + "{40,}+"),
+    _prefixed("twilio-key", "Twilio API key", "SK", "[0-9a-f]{32}"),
+    _prefixed("sendgrid-key", "SendGrid key", "SG.", _URLSAFE + r"{16,32}\." + _URLSAFE + "{16,64}"),
+    _prefixed("mailgun-key", "Mailgun key", "key-", "[0-9a-f]{32}"),
+    ShapeRule("mailchimp-key", "Mailchimp key", ("-us",), "", "[0-9a-f]{32}-us[0-9]{1,2}", behind=(32,)),
+    _prefixed("npm-token", "npm token", "npm_", _WORD + "{36}"),
+    _prefixed("pypi-token", "PyPI token", "pypi-", _URLSAFE + "{50,}+"),
+    _prefixed("rubygems-key", "RubyGems key", "rubygems_", "[0-9a-f]{48}"),
+    _prefixed("docker-token", "Docker Hub token", "dckr_pat_ dckr_oat_", _URLSAFE + "{20,}+"),
+    _prefixed("hugging-face-token", "Hugging Face token", "hf_", _WORD + "{30,64}"),
+    _prefixed("groq-key", "Groq key", "gsk_", _WORD + "{40,64}"),
+    _prefixed("xai-key", "xAI key", "xai-", _WORD + "{60,128}"),
+    _prefixed("perplexity-key", "Perplexity key", "pplx-", _WORD + "{40,64}"),
+    _prefixed("replicate-token", "Replicate token", "r8_", _WORD + "{30,48}"),
+    _prefixed("elevenlabs-key", "ElevenLabs key", "sk_", "[0-9a-f]{48}"),
+    _prefixed("shopify-token", "Shopify token", "shpat_ shpss_ shpca_ shppa_", "[0-9a-fA-F]{32}"),
+    _prefixed("square-token", "Square token", "sq0atp- sq0csp- sq0idp-", _URLSAFE + "{22,}+"),
+    _prefixed("facebook-token", "Facebook token", "EAA", _WORD + "{80,255}"),
+    _prefixed("digitalocean-token", "DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", "[0-9a-f]{64}"),
+    _prefixed("figma-token", "Figma token", "figd_", _URLSAFE + "{20,}+"),
+    _prefixed("linear-key", "Linear key", "lin_api_ lin_oauth_", _WORD + "{30,64}"),
+    _prefixed("notion-token", "Notion token", "secret_ ntn_", _WORD + "{43,50}"),
+    _prefixed("airtable-token", "Airtable token", "pat", _WORD + r"{14}\.[0-9a-f]{64}"),
+    _prefixed("sentry-token", "Sentry token", "sntrys_ sntryu_", "[A-Za-z0-9_+/=-]{40,}+"),
+    _prefixed("grafana-token", "Grafana token", "glsa_", "[A-Za-z0-9_]{32,}+"),
+    _prefixed("vault-token", "Vault token", "hvs. hvb. hvr.", _URLSAFE + "{24,}+"),
+    _prefixed("atlassian-token", "Atlassian token", "ATATT3", "[A-Za-z0-9_=-]{50,}+"),
+    _prefixed("postman-key", "Postman key", "PMAK-", "[0-9a-f]{24}-[0-9a-f]{34}"),
+    _prefixed("new-relic-key", "New Relic key", "NRAK-", "[A-Z0-9]{27}"),
+    ShapeRule(
+        "telegram-token",
+        "Telegram bot token",
+        (":AA",),
+        "",
+        "[0-9]{8,10}:AA" + _URLSAFE + "{33}",
+        behind=(10, 9, 8),
+    ),
     ShapeRule(
         "azure-key",
         "Azure account key",
-        "Key=",
-        r"(?:Account|SharedAccess)Key=",
-        r"[A-Za-z0-9+/]{43,86}={1,2}",
+        ("AccountKey=", "SharedAccessKey="),
+        "(?:Account|SharedAccess)Key=",
+        "[A-Za-z0-9+/]{43,86}={1,2}",
+        whole=False,
     ),
     ShapeRule(
         "private-key",
         "PEM private key (RFC 7468)",
-        "PRIVATE KEY",
-        r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----",
-        r"[^-]{16,20000}(?=-----END)",
+        ("-----BEGIN ",),
+        "-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----",
+        r"(?=(?:[^-]|-(?!----)){16})(?:[^-]++|-(?!----))++(?=-----END|\Z)",
+        whole=False,
     ),
     ShapeRule(
         "jwt",
         "the signature of a JSON Web Token (RFC 7519); its header and claims stay",
-        "ey",
-        r"ey[IJA]" + _URLSAFE + r"{6,4096}\.ey[IJA]" + _URLSAFE + r"{4,65536}\.",
+        (".ey",),
+        r"\.ey[IJA]" + _URLSAFE + r"{4,65536}+\.",
         _URLSAFE + "{16,2048}",
+        whole=False,
     ),
     ShapeRule(
         "url-password",
         "a password in the authority of a URL (RFC 3986 section 3.2.1)",
-        "://",
-        r"://[^\s/:@\"'<>?#]{0,255}:",
-        r"[^\s/:@\"'<>?#]{1,255}(?=@)",
+        ("://",),
+        r"://[^\s/:@\"'<>?#]{0,255}+:",
+        r"[^\s/:@\"'<>?#]{1,255}+(?=@)",
+        whole=False,
     ),
     ShapeRule(
         "url-parameter",
         "a credential in the query or fragment of a URL",
-        "=",
-        r"(?:[?&#]|&amp;)(?:access_token|refresh_token|id_token|api_key|apikey|client_secret|password|sig|"
-        r"X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature)=",
-        r"[A-Za-z0-9_.~+/=%-]{6,4096}",
+        tuple(f"{name}=" for name in _PARAMETERS.split()),
+        "(?<=[?&#;])(?:" + "|".join(_PARAMETERS.split()) + ")=",
+        "[A-Za-z0-9_.~+/=%-]{6,}+",
+        whole=False,
     ),
 )
 """Rules for shapes. Their patterns are matched against text whose characters stand for octets."""
 
-_BEFORE, _AFTER = r"(?:(?<![A-Za-z0-9])|(?<=/bot))", r"(?![A-Za-z0-9])"
-_MASK_REST = frozenset({"private-key", "jwt", "url-password", "url-parameter", "slack-webhook", "azure-key"})
-_COMPILED = tuple(
-    (
-        rule,
-        re.compile(_BEFORE + rf"(?P<prefix>{rule.prefix})(?P<rest>{rule.rest})" + _AFTER),
-    )
-    if rule.id not in _MASK_REST
-    else (rule, re.compile(rf"(?P<prefix>{rule.prefix})(?P<rest>{rule.rest})"))
-    for rule in SHAPE_RULES
-)
-_PREFIX = re.compile(
-    "|".join(rule.prefix for rule in SHAPE_RULES if rule.prefix and rule.id not in _MASK_REST)
-)
+_BEFORE, _AFTER = "(?:(?<![A-Za-z0-9])|(?<=/bot))", "(?![A-Za-z0-9])"
+_LONGEST = 4096
+"""Longer runs of a key's characters are data."""
+
+
+def _compiled(rule: ShapeRule) -> re.Pattern[str]:
+    key = f"(?P<prefix>{rule.prefix})(?P<rest>{rule.rest})"
+    return re.compile(_BEFORE + key + _AFTER if rule.whole else key)
+
+
+def _beginning(texts: tuple[str, ...]) -> str:
+    """What all TEXTS begin with."""
+    first, last = min(texts), max(texts)
+    same = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+    return first[:same]
+
+
+_COMPILED = tuple((rule, _compiled(rule), _beginning(rule.marks)) for rule in SHAPE_RULES)
+"""Each rule with its pattern, and what all its marks begin with, which is quick to look for."""
+_PREFIX = re.compile("|".join(rule.prefix for rule in SHAPE_RULES if rule.prefix and rule.whole))
+_TOKEN_HEADER = re.compile(r"[A-Za-z0-9_-]{6,}[IJA]ye")
 
 
 def shapes(text: str) -> Iterator[Shape]:
     """Every known key in TEXT, rule by rule; spans may lie within each other.
 
     The span holds the vendor's prefix where that belongs to the key. Of a JWT it is the signature, of a PEM
-    block what lies between its lines, of a URL the password or the parameter's value.
+    block what lies between its lines, of a URL the password or the parameter's value. The time that it takes grows
+    with the length of TEXT and no faster, whatever TEXT is.
     """
-    for rule, pattern in _COMPILED:
-        if rule.keyword not in text:
+    for rule, pattern, shared in _COMPILED:
+        if shared not in text:
             continue
-        group = "rest" if rule.id in _MASK_REST else 0
-        for match in pattern.finditer(text):
-            yield Shape(*match.span(group), rule.id)
+        for mark in rule.marks:
+            if mark in text:
+                yield from _keys(text, rule, pattern, mark)
+
+
+def _keys(text: str, rule: ShapeRule, pattern: re.Pattern[str], mark: str) -> Iterator[Shape]:
+    """The keys of RULE in TEXT that hold MARK."""
+    at = text.find(mark)
+    while at >= 0:
+        tried = (pattern.match(text, at - behind) for behind in rule.behind if behind <= at)
+        match = next(filter(None, tried), None)
+        if match and _is_key(text, rule, match):
+            yield Shape(*match.span(0 if rule.whole else "rest"), rule.id)
+        at = text.find(mark, max(match.end() if match else 0, at + 1))
+
+
+def _is_key(text: str, rule: ShapeRule, match: re.Match[str]) -> bool:
+    """Whether MATCH is what its pattern alone cannot tell: of no absurd length, no prose, behind a JWT's header."""
+    if rule.id == "jwt":
+        before = text[max(0, match.start() - _LONGEST) : match.start()]
+        return _TOKEN_HEADER.match(before[::-1]) is not None
+    if rule.mixed and not _DIGIT.search(match["rest"]):
+        return False
+    return rule.id == "private-key" or len(match["rest"]) <= _LONGEST
 
 
 def kept_prefix(value: str) -> int:
