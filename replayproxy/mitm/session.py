@@ -5,7 +5,6 @@ The layers call it synchronously; it never waits. What it cannot write ends the 
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import traceback
@@ -18,6 +17,7 @@ from mitmproxy.connection import Client, Server
 from replayproxy.core.admission import Admission, Refusal
 from replayproxy.core.errors import ReplayproxyError
 from replayproxy.core.exchange import FaultKind, FaultPhase, Headers, Interaction, Origin, Request
+from replayproxy.core.problem import Problem, problem_response
 from replayproxy.core.recorder import Observed, Recorder
 from replayproxy.core.rights import Tag
 from replayproxy.mitm.exchange import Exchange
@@ -31,6 +31,7 @@ type Answer = tuple[int, str, Headers, bytes]
 """Status, reason, fields and body of an answer of the proxy's own, or of a known recording."""
 
 ERRNO = re.compile(r"\[Errno (-?\d+)\]|Errno (-?\d+)")
+TITLES = {"refused": "This may not be recorded", "upstream-failed": "The upstream could not be reached"}
 REFUSED = frozenset({111, 61, 10061})
 TIMED_OUT = frozenset({110, 60, 10060})
 
@@ -248,22 +249,14 @@ def _bare(exchange: Exchange) -> str:
 
 
 def _problem(exchange: Exchange, status: int, decision: str, code: str, message: str, hint: str) -> Answer:
-    """A problem document (RFC 9457) in the form that all of ours have."""
-    body = {
-        "type": f"urn:replayproxy:{code}",
-        "title": decision,
-        "status": status,
-        "code": code,
-        "detail": message,
-        "method": exchange.head.method,
-        "url": _bare(exchange),
-        "hint": hint,
-    }
-    headers = (
-        ("Content-Type", "application/problem+json"),
-        ("x-replayproxy-decision", decision),
-        ("x-replayproxy-code", code),
-        ("x-should-retry", "false"),
+    """A problem document (RFC 9457) of the form that replay's have."""
+    told = Problem(
+        code=code,
+        status=status,
+        title=TITLES[decision],
+        detail=message,
+        method=exchange.head.method,
+        url=_bare(exchange),
+        hint=hint,
     )
-    reason = {451: "Unavailable For Legal Reasons", 502: "Bad Gateway"}[status]
-    return status, reason, headers, json.dumps(body, ensure_ascii=False).encode()
+    return problem_response(told, decision)
