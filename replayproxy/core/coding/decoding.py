@@ -20,6 +20,7 @@ ALIASES = {"x-gzip": "gzip"}
 
 _ZSTD_WINDOW = 1 << 27
 _SLICE = 1 << 12
+_STEP = 1 << 18
 
 
 class CodingError(ValueError):
@@ -106,9 +107,14 @@ class _Brotli:
     def feed(self, data: bytes, limit: int) -> bytes:
         if not data:
             return b""
-        out = bytearray(self._stream.process(data, output_buffer_limit=limit + 1))
-        while not self._stream.can_accept_more_data() and len(out) <= limit:
-            out += self._stream.process(b"", output_buffer_limit=limit + 1)
+        step = min(limit + 1, _STEP)
+        out = bytearray(self._stream.process(data, output_buffer_limit=step))
+        # It holds back what is over the limit of one call, even if it says that it takes more.
+        while len(out) <= limit and not self._stream.is_finished():
+            more = self._stream.process(b"", output_buffer_limit=step)
+            if not more:
+                break
+            out += more
         _check(len(out), limit)
         return bytes(out)
 

@@ -68,10 +68,10 @@ class _BrotliEncoder:
 
 
 class _ZstdEncoder:
-    """zstd at level 3, its library's own default."""
+    """zstd at level 3, its library's own default; `size` of the body as some decoders need it, -1 if not known."""
 
-    def __init__(self) -> None:
-        self._stream = zstandard.ZstdCompressor(level=3).compressobj()
+    def __init__(self, size: int) -> None:
+        self._stream = zstandard.ZstdCompressor(level=3).compressobj(size=size)
 
     def compress(self, data: bytes) -> bytes:
         return self._stream.compress(data)
@@ -83,30 +83,31 @@ class _ZstdEncoder:
         return self._stream.flush()
 
 
-ENCODERS: dict[str, Callable[[], _Encoder]] = {
-    "gzip": lambda: _ZlibEncoder(-zlib.MAX_WBITS),
-    "deflate": lambda: _ZlibEncoder(zlib.MAX_WBITS),
-    "br": _BrotliEncoder,
+ENCODERS: dict[str, Callable[[int], _Encoder]] = {
+    "gzip": lambda _: _ZlibEncoder(-zlib.MAX_WBITS),
+    "deflate": lambda _: _ZlibEncoder(zlib.MAX_WBITS),
+    "br": lambda _: _BrotliEncoder(),
     "zstd": _ZstdEncoder,
 }
 
 
-def _encoder(name: str) -> _Encoder:
+def _encoder(name: str, size: int = -1) -> _Encoder:
     name = ALIASES.get(name.lower(), name.lower())
     if name not in ENCODERS:
         raise CodingError(f"no such content coding is known: {name}")
-    return ENCODERS[name]()
+    return ENCODERS[name](size)
 
 
-def encode(data: bytes, names: Sequence[str]) -> bytes:
+def encode(data: bytes, names: Sequence[str], *, whole: bool = True) -> bytes:
     """DATA under the codings NAMES, in that order; the same octets for the same input.
 
-    Raises CodingError for a name that is not known.
+    A body that is not WHOLE can be decoded to its last octet, and then ends as one does that was cut off. Raises
+    CodingError for a name that is not known.
     """
     for name in names:
         if name.lower() != "identity":
-            encoder = _encoder(name)
-            data = encoder.compress(data) + encoder.finish()
+            encoder = _encoder(name, len(data) if whole else -1)
+            data = encoder.compress(data) + (encoder.finish() if whole else encoder.flush())
     return data
 
 

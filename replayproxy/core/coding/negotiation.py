@@ -138,7 +138,5 @@ def _sized(response: Response) -> Response:
     if response.fault is not None:
         return response
     length = str(len(_octets(response.body)))
-    headers = tuple(
-        (name, length if name.lower() == "content-length" else value) for name, value in response.headers
-    )
+    headers = tuple((name, length if name.lower() == "content-length" else value) for name, value in response.headers)
     return replace(response, headers=headers)
