@@ -1,0 +1,175 @@
+"""All that can be answered, and how it is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from replayproxy.core.errors import UsageError
+from replayproxy.core.exchange import Cassette, Headers, Interaction, Origin, Request, Response
+from replayproxy.core.library import NEAR, Library
+from replayproxy.core.provider import MatchRules, Provider, Providers, RedactRule, Selector
+from replayproxy.core.redaction import Redactor
+
+HOST = "api.example.test"
+ORIGIN = Origin("https", HOST, 443)
+TYPED: Headers = (("Content-Type", "application/json"),)
+PERSONAL = Provider(name="p", hosts=(HOST,), redact=(RedactRule(at=Selector.parse("json:$.email")),))
+
+
+def ask(
+    target: str = "/a", method: str = "GET", headers: Headers = (), body: bytes = b"", origin: Origin = ORIGIN
+) -> Request:
+    """A request."""
+    return Request(method=method, origin=origin, target=target, headers=headers, body=body)
+
+
+def tape(*requests: Request, name: str = "tape", salt: str = "", providers: Providers = Providers()) -> Cassette:  # noqa: B008
+    """A cassette of REQUESTS, each answered 200, masked by SALT where there is one."""
+    found = tuple(
+        Interaction(id=f"{name}{order}", order=order, request=request, response=Response(status=200))
+        for order, request in enumerate(requests)
+    )
+    if salt:
+        redactor = Redactor(salt, lambda host: providers.of(host).redact, ())
+        found = tuple(redactor.redact(one) for one in found)
+    return Cassette(name=name, interactions=found, salt=salt)
+
+
+def build(*cassettes: Cassette, providers: Providers = Providers()) -> Library:  # noqa: B008
+    """A library for debugging."""
+    return Library.build(cassettes, providers, purpose="local-debug")
+
+
+def found(library: Library, request: Request) -> list[str]:
+    """The ids of what is recorded under the key of REQUEST."""
+    series = library.question(request).series
+    return [one.id for one in series.recordings] if series else []
+
+
+def test_a_question_finds_its_key_and_no_other() -> None:
+    """Exact look-up; the nearest recording is never an answer."""
+    library = build(tape(ask("/a"), ask("/b"), ask("/a")))
+    assert found(library, ask("/a")) == ["tape0", "tape2"]
+    assert found(library, ask("/a/")) == []
+    assert found(library, ask(origin=Origin("https", "other.example.test", 443))) == []
+
+
+def test_an_empty_library_answers_nothing() -> None:
+    """It still has a digest and a way to mask."""
+    library = build()
+    assert library.hosts == frozenset()
+    assert library.recorded_us == 0
+    assert library.question(ask()).series is None
+    assert library.nearest(library.shown(ask())) is None
+    assert len(library.digest) == 64
+
+
+def test_an_unknown_purpose_is_refused_whatever_is_recorded() -> None:
+    """Also where nothing is recorded that could be judged."""
+    with pytest.raises(UsageError, match="nonsense"):
+        Library.build([], purpose="nonsense")
+
+
+def test_recorded_hosts_and_ports() -> None:
+    """Each host with every port that was recorded."""
+    other = Origin("http", HOST, 8080)
+    library = build(tape(ask(), ask(origin=other)), tape(ask(origin=Origin("http", "b.test", 80)), name="b"))
+    assert library.ports == {HOST: frozenset({443, 8080}), "b.test": frozenset({80})}
+    assert library.hosts == {HOST, "b.test"}
+
+
+@pytest.mark.parametrize(("recorded", "started", "earliest"), [(0, 0, 0), (5, 0, 5), (5, 3, 3), (0, 7, 7), (5, 9, 5)])
+def test_the_earliest_moment_of_recording(recorded: int, started: int, earliest: int) -> None:
+    """Zero means that it is not known."""
+    cassette = tape(ask())
+    (one,) = cassette.interactions
+    cassette = replace(cassette, recorded_us=recorded, interactions=(replace(one, started_us=started),))
+    assert build(cassette).recorded_us == earliest
+
+
+# -- masks ------------------------------------------------------------------------------------------
+
+SECRET = ask("/me", headers=(("Authorization", "Bearer sk-live-0123456789abcdefghij"),))
+MAIL = ask("/users", "POST", TYPED, b'{"email": "ada@example.test"}')
+
+
+def test_a_masked_recording_is_found_by_what_was_masked() -> None:
+    """The request is masked as the recording was; another value is another request."""
+    providers = Providers((PERSONAL,))
+    library = build(tape(MAIL, salt="00ff", providers=providers), providers=providers)
+    assert b"ada@example.test" not in library.recordings[0].interaction.request.body  # type: ignore[operator]
+    assert found(library, MAIL) == ["tape0"]
+    assert found(library, replace(MAIL, body=b'{"email": "bob@example.test"}')) == []
+
+
+def test_cassettes_of_several_salts_are_one_series() -> None:
+    """A value that each cassette masks in its own way is still one question."""
+    providers = Providers((PERSONAL,))
+    library = build(
+        tape(MAIL, name="b", salt="00ff", providers=providers),
+        tape(MAIL, name="a", salt="ff00", providers=providers),
+        tape(ask("/users", "POST", TYPED, b'{"email": "eve@example.test"}'), name="c"),
+        providers=providers,
+    )
+    assert found(library, MAIL) == ["b0", "a0"]
+    assert library.question(MAIL).series is library.question(MAIL).series
+    assert found(library, replace(MAIL, body=b'{"email": "eve@example.test"}')) == ["c0"]
+    assert found(library, replace(MAIL, body=b'{"email": "bob@example.test"}')) == []
+
+
+def test_a_credential_has_a_preference_under_every_salt() -> None:
+    """Whoever recorded with it prefers those recordings, whichever cassette they are in."""
+    library = build(tape(SECRET, name="a", salt="00ff"), tape(SECRET, name="b", salt="ff00"))
+    preferences = {one.preference for one in library.recordings}
+    assert len(preferences) == 2
+    assert library.question(SECRET).preferences == preferences
+    assert found(library, ask("/me")) == ["a0", "b0"]
+
+
+@pytest.mark.parametrize("salt", ["", "00ff"])
+def test_what_is_shown_holds_no_secret(salt: str) -> None:
+    """Also where no cassette has a salt."""
+    shown = build(tape(ask(), salt=salt)).shown(SECRET)
+    assert "sk-live" not in repr(shown)
+    assert shown.url == SECRET.url
+
+
+# -- the nearest ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("recorded", "asked", "nearest", "parts"),
+    [
+        (["/a?page=1", "/a?page=1&size=2", "/b"], "/a?page=3", "tape0", ["query.page"]),
+        (["/users/1", "/orders/1"], "/users/2", "tape0", ["path"]),
+        (["/b", "/a/1"], "/a/2", "tape1", ["path"]),
+        (["/x"], "/y", "tape0", ["path"]),
+    ],
+)
+def test_the_nearest_is_of_the_same_place_or_host(
+    recorded: list[str], asked: str, nearest: str, parts: list[str]
+) -> None:
+    """Same place first, then the path that begins most alike; with what differs."""
+    result = build(tape(*map(ask, recorded))).nearest(ask(asked))
+    assert result is not None
+    assert (result.recording.id, result.cassette) == (nearest, "tape")
+    assert [one.part for one in result.differences] == parts
+
+
+def test_the_nearest_of_another_method() -> None:
+    """The same method is preferred among those that are equally alike."""
+    many = [ask(f"/a/{number}", "PUT") for number in range(NEAR)]
+    result = build(tape(*many, ask("/a/x"))).nearest(ask("/a/y"))
+    assert result is not None
+    assert result.recording.interaction.request.method == "GET"
+
+
+def test_rules_of_an_unrecorded_host() -> None:
+    """A provider's rules hold for hosts that no cassette knows."""
+    rules = MatchRules(sequence="once")
+    providers = Providers((Provider(name="p", hosts=("*.example.test",), match=rules),))
+    library = build(tape(ask(origin=Origin("https", "b.test", 443))), providers=providers)
+    assert library.rules_of(HOST) is rules
+    assert library.rules_of("b.test") == MatchRules()
