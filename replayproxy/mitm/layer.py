@@ -14,9 +14,10 @@ from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers import ClientTLSLayer
 
-from replayproxy.core.exchange import Headers, header
+from replayproxy.core.exchange import Headers, Origin, header
 from replayproxy.mitm.exchange import Exchange
 from replayproxy.mitm.pool import Pool
+from replayproxy.mitm.probe import Probe
 from replayproxy.mitm.session import Session
 from replayproxy.mitm.upstream_layer import Answered, Cancel, ConnectFailed, SendBody, SendEnd, SendHead
 from replayproxy.wire import events as wire
@@ -43,6 +44,8 @@ class RecordLayer(layer.Layer):
         self._roots: dict[Server, layer.Layer] = {}
         self._tunnel: layer.Layer | None = None
         self._tunnel_to: tuple[str, int] | None = None
+        self._probe: Probe | None = None
+        self._asked: Server | None = None
 
     def _handle_event(self, event: events.Event) -> layer.CommandGenerator[None]:
         try:
@@ -54,7 +57,11 @@ class RecordLayer(layer.Layer):
             yield commands.CloseConnection(self.context.client)
 
     def _dispatch(self, event: events.Event) -> layer.CommandGenerator[None]:
-        if self._tunnel is not None and not self._is_ours(event):
+        if self._probe is not None and (greets := self._probe.outcome(event)) is not None:
+            yield from self._probed(self._probe, greets)
+        elif self._is_of_the_probe(event):
+            pass  # it has had its outcome
+        elif self._tunnel is not None and not self._is_ours(event):
             yield from self._tunnel.handle_event(event)
         elif isinstance(event, events.Start):
             h2 = self.context.client.alpn == b"h2"
@@ -68,6 +75,12 @@ class RecordLayer(layer.Layer):
             yield from self._received(event.data)
         elif isinstance(event, events.ConnectionClosed):
             yield from self._client_closed()
+
+    def _is_of_the_probe(self, event: events.Event) -> bool:
+        """Whether EVENT comes from a probe; nothing else here asks to be woken."""
+        if isinstance(event, events.ConnectionEvent):
+            return event.connection is self._asked
+        return isinstance(event, events.Wakeup)
 
     def _is_ours(self, event: events.Event) -> bool:
         """Whether EVENT belongs to an exchange from before the tunnel; all others are the tunnel's."""
@@ -94,7 +107,7 @@ class RecordLayer(layer.Layer):
         for event in happened:
             match event:
                 case wire.TunnelRequested():
-                    yield from self._accept_tunnel(event)
+                    yield from self._tunnel_requested(event)
                 case wire.RequestStarted():
                     self._started(event)
                 case wire.Rejected():
@@ -102,6 +115,30 @@ class RecordLayer(layer.Layer):
                 case wire.RequestData() | wire.RequestEnded() | wire.StreamGone():
                     if exchange := self._exchanges.get(event.stream):
                         self._continued(exchange, event)
+        yield from self._flush()
+
+    def _tunnel_requested(self, event: wire.TunnelRequested) -> layer.CommandGenerator[None]:
+        """Open the tunnel, unless its server speaks first, which only a server that may be called is asked."""
+        if self._session.greetings.must_ask(event) and self._session.may_probe(event):
+            self._probe = Probe(event, self._session.address(Origin.of("https", event.host, event.port)))
+            self._asked = self._probe.server
+            waiting = yield from self._probe.start()
+            if not waiting:
+                yield from self._probed(self._probe, greets=False)
+        elif self._session.greetings.greets(event):
+            yield from self._refuse_tunnel(event)
+        else:
+            yield from self._accept_tunnel(event)
+
+    def _probed(self, probe: Probe, greets: bool) -> layer.CommandGenerator[None]:
+        self._probe = None
+        self._session.greetings.known[probe.tunnel.host, probe.tunnel.port] = greets
+        yield from probe.end()
+        yield from self._refuse_tunnel(probe.tunnel) if greets else self._accept_tunnel(probe.tunnel)
+
+    def _refuse_tunnel(self, event: wire.TunnelRequested) -> layer.CommandGenerator[None]:
+        assert self._client is not None
+        self._client.respond(event.stream, *self._session.not_http(event))
         yield from self._flush()
 
     def _accept_tunnel(self, event: wire.TunnelRequested) -> layer.CommandGenerator[None]:

@@ -21,8 +21,9 @@ from replayproxy.core.problem import Problem, problem_response
 from replayproxy.core.recorder import Observed, Recorder
 from replayproxy.core.rights import Tag
 from replayproxy.mitm.exchange import Exchange
+from replayproxy.mitm.probe import Greetings
 from replayproxy.wire import upstream
-from replayproxy.wire.events import RequestStarted
+from replayproxy.wire.events import RequestStarted, TunnelRequested
 from replayproxy.wire.limits import Limits
 
 logger = logging.getLogger(__name__)
@@ -84,6 +85,7 @@ class Session:
     tally: Tally = field(default_factory=Tally)
     failure: ReplayproxyError | None = None
     dialled: set[tuple[str, int]] = field(default_factory=set)
+    greetings: Greetings = field(default_factory=Greetings)
     closing: bool = False
     """Whether the recording is being ended, so that connections end without their clients' doing."""
 
@@ -108,6 +110,25 @@ class Session:
         exchange.order = self.next_order
         self.next_order += 1
         return None
+
+    def may_probe(self, tunnel: TunnelRequested) -> bool:
+        """Whether the server behind TUNNEL may be called at all; what is not admitted is told inside the tunnel."""
+        try:
+            origin = Origin.of("https", tunnel.host, tunnel.port)
+        except ValueError:
+            return False
+        return self.failure is None and isinstance(self.admission.decide(origin, "/"), Tag)
+
+    def not_http(self, tunnel: TunnelRequested) -> Answer:
+        """The 501 for a tunnel to a server that speaks first, which is not HTTP and not recorded."""
+        where = f"{tunnel.host}:{tunnel.port}"
+        message = f"the server at {where} speaks first, so it does not speak HTTP, and is not recorded"
+        hint = "only HTTP, in the clear or over TLS, is recorded"
+        self.warn(f"{message}\nhint: {hint}")
+        told = Problem(
+            code="not-http", status=501, title=TITLES["refused"], detail=message, method="CONNECT", url=where, hint=hint
+        )
+        return problem_response(told, "refused")
 
     def refused(self, exchange: Exchange, refusal: Refusal) -> Answer:
         """The 451 for REFUSAL, noted."""

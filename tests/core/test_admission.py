@@ -12,7 +12,7 @@ OWN = preset("own-synthetic")
 
 def admission(tag: Tag | None = OWN, *allow: str) -> Admission:
     """Rules under which every host has TAG."""
-    return Admission(rights_of=lambda host, path: tag, allow=allow)
+    return Admission(rights_of=lambda _host, _path: tag, allow=allow)
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ class Upstream:
         self.scripts: dict[str, list[Sequence[Step]]] = {}
         self.heads: list[bytes] = []
         self.connections = 0
+        self.greeting = b""
         self._open = True
         self._listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
         self.port, self.tls_port = (listener.getsockname()[1] for listener in self._listeners)
@@ -72,6 +73,7 @@ class Upstream:
         try:
             stream = tls.wrap_socket(connection, server_side=True) if tls else connection
             with stream:
+                stream.sendall(self.greeting)
                 buffered = b""
                 while (found := self._read(stream, buffered)) is not None:
                     head, buffered = found
@@ -200,8 +202,8 @@ class running_lab:  # noqa: N801 - used like a function
         failures: list[ReplayproxyError] = []
         ports = {80: self.upstream.port, 443: self.upstream.tls_port}
         session = Session(
-            admission=Admission(rights_of=lambda host, path: tag),
-            recorder=Recorder(Redactor("00" * 16, lambda host: ())),
+            admission=Admission(rights_of=lambda _host, _path: tag),
+            recorder=Recorder(Redactor("00" * 16, lambda _host: ())),
             log=log,
             sockets=MitmproxySockets(),
             clock_us=clock_us,

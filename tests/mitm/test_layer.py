@@ -112,8 +112,9 @@ def test_the_request_goes_out_as_it_came(lab: Any) -> None:
     lab.upstream.on("/a//b%2F;v=1?x=%20+", [OK])
     lab.exchange(
         "",
-        request=b"POST http://api.example.test/a//b%2F;v=1?x=%20+ HTTP/1.1\r\nHost: api.example.test\r\nX-b: 1\r\nA: 2\r\n"
-        b"Proxy-Authorization: Basic ZGVmYXVsdDp4\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\nhi",
+        request=b"POST http://api.example.test/a//b%2F;v=1?x=%20+ HTTP/1.1\r\nHost: api.example.test\r\nX-b: 1\r\n"
+        b"A: 2\r\nProxy-Authorization: Basic ZGVmYXVsdDp4\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\n"
+        b"Content-Length: 2\r\n\r\nhi",
     )
     (head,) = lab.upstream.heads
     assert head == (
@@ -279,3 +280,21 @@ def test_what_the_end_of_a_recording_cuts_off_is_no_timeout(running: Callable[..
         assert link.recv(4096).endswith(b"abc")
     link.close()
     assert lab.recorded == []
+
+
+@pytest.mark.parametrize("greeting", [b"220 ready\r\n", b""])
+def test_a_tunnel_to_a_server_that_speaks_first_is_refused(lab: Any, greeting: bytes) -> None:
+    """SMTP and its like are told at once; a server that waits gets its tunnel."""
+    lab.session.connect_to["mail.example.test", 2525] = ("127.0.0.1", lab.upstream.port)
+    lab.upstream.greeting = greeting
+    for _ in range(2):
+        with socket.create_connection(lab.address, timeout=10) as link:
+            link.sendall(b"CONNECT mail.example.test:2525 HTTP/1.1\r\nHost: mail.example.test:2525\r\n\r\n")
+            status = link.recv(4096).split(b" ")[1]
+            assert status == (b"501" if greeting else b"200")
+            if not greeting:  # the tunnel is one: what is asked in it is answered
+                lab.upstream.on("/x", [OK])
+                link.sendall(b"GET /x HTTP/1.1\r\nHost: mail.example.test:2525\r\n\r\n")
+                assert link.recv(4096).endswith(b"one")
+    assert lab.upstream.connections == (1 if greeting else 3)
+    assert len(lab.recorded) == (0 if greeting else 2)
