@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
@@ -14,6 +15,7 @@ from replayproxy.core.exchange import Headers, header
 type Reply = tuple[int, Headers, bytes]
 JSON: Headers = (("Content-Type", "application/json"),)
 PROBLEM: Headers = (("Content-Type", "application/problem+json"),)
+_WHOLE = re.compile(r"[0-9]{1,18}")
 TEXT: Headers = (("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),)
 
 
@@ -29,9 +31,10 @@ class BadCallError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The arguments of a call: of the query for GET, of the JSON body for POST."""
+    """The arguments of a call: of the query for GET (`textual`, as all of them are text), of the JSON body for POST."""
 
     arguments: Mapping[str, object]
+    textual: bool = False
 
     def known(self, *names: str) -> None:
         """Raises BadCallError for an argument that is none of NAMES."""
@@ -52,7 +55,7 @@ class Call:
     def whole(self, name: str) -> int | None:
         """The argument NAME, a whole number from 0 on; None where it is not given."""
         value = self.arguments.get(name)
-        if isinstance(value, str) and value.isdecimal() and value.isascii():
+        if self.textual and isinstance(value, str) and _WHOLE.fullmatch(value):
             return int(value)
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
             return value
@@ -120,7 +123,7 @@ class Routes:
 
 def _call(method: str, query: str, body: bytes) -> Call:
     if method == "GET":
-        return Call(dict(parse_qsl(query, keep_blank_values=True)))
+        return Call(dict(parse_qsl(query, keep_blank_values=True)), textual=True)
     if not body.strip():
         return Call({})
     try:

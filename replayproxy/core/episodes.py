@@ -5,12 +5,16 @@ An episode is replaced on reset, never cleared: whoever still holds the old one 
 
 from __future__ import annotations
 
+import re
+
 from replayproxy.core.clock import Clock
 from replayproxy.core.episode import Episode
 from replayproxy.core.errors import UsageError
 from replayproxy.core.library import Library
 
 DEFAULT = "default"
+_ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
+"""What can stand as the user of a proxy URL without being escaped (RFC 3986 section 2.3)."""
 
 
 class Episodes:
@@ -43,8 +47,13 @@ class Episodes:
     def reset(self, seed: int | None, id: str = DEFAULT, clock: str | None = None) -> Episode:  # noqa: A002
         """A fresh episode ID; without SEED under the last one plus 1, and the first under the seed of the start.
 
-        Raises UsageError for a clock that there is not; nothing has changed then.
+        Raises UsageError for a clock that there is not and an id that no proxy URL can carry; nothing has changed then.
         """
+        if not _ID.fullmatch(id):
+            raise UsageError(
+                f"{id[:80]!r} is no id for an episode",
+                hint="use up to 64 letters, digits, dots, dashes, tildes and underscores",
+            )
         if seed is None:
             seed = self._first_seed if self._last_seed is None else self._last_seed + 1
         fresh = self._fresh(id, seed, clock or self._clock)
