@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from replayproxy.core import binding, coding
-from replayproxy.core.exchange import Chunk, Interaction, Request, Response, interaction_id
-from replayproxy.core.redaction import Redactor
+from replayproxy.core.exchange import Blob, Chunk, Interaction, Redaction, Request, Response, interaction_id
+from replayproxy.core.redaction import BodyStream, Redactor
+from replayproxy.core.redaction.digests import refreshed
 from replayproxy.core.rights import Tag
 
 
@@ -20,14 +21,17 @@ class Observed:
     """One exchange as the recorder saw it.
 
     `response.body` are the octets of the wire, still content coded, and `pieces` the same octets as they arrived, each
-    with the milliseconds since the request was sent (empty where the body came with a length). Other fields are as in
-    `Interaction`.
+    with the milliseconds since the request was sent (empty where the body came with a length). Of a body that was too
+    large to be held `response.body` is the Blob it was masked into, `sizes` those of its pieces, and `masks` what was
+    masked in it. Other fields are as in `Interaction`.
     """
 
     order: int
     request: Request
     response: Response
     pieces: Sequence[tuple[bytes, int]] = ()
+    sizes: Sequence[tuple[int, int]] = ()
+    masks: tuple[Redaction, ...] = ()
     started_us: int
     first_ms: int
     ended_ms: int
@@ -42,22 +46,35 @@ class Recorder:
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
 
+    def stream(self, host: str, content_type: str) -> BodyStream:
+        """What masks the body of an answer of HOST that is too large to be held."""
+        return self._redactor.stream(host, content_type)
+
     def finish(self, seen: Observed) -> Interaction:
         """The interaction to store: decoded, masked, with its id and the bindings that it suggests."""
         plain = Interaction(
             id="",
             order=seen.order,
             request=seen.request,
-            response=decoded(seen.response, seen.pieces),
+            response=described(seen) if isinstance(seen.response.body, Blob) else decoded(seen.response, seen.pieces),
             started_us=seen.started_us,
             first_ms=seen.first_ms,
             ended_ms=seen.ended_ms,
             rights=seen.rights,
             take=seen.take,
             scenario=seen.scenario,
+            redactions=seen.masks,
         )
         masked = self._redactor.redact(plain)
         return replace(masked, id=interaction_id(masked.order, masked.request), proposals=binding.propose(masked))
+
+
+def described(seen: Observed) -> Response:
+    """The answer whose body lies in a file, with its pieces, and without digests that masking has made untrue."""
+    response = seen.response
+    headers = refreshed(response.headers, None) if seen.masks else response.headers
+    chunks = tuple(Chunk(size, at) for size, at in seen.sizes) if len(seen.sizes) > 1 else ()
+    return replace(response, headers=headers, chunks=chunks)
 
 
 def decoded(response: Response, pieces: Sequence[tuple[bytes, int]]) -> Response:
@@ -65,8 +82,7 @@ def decoded(response: Response, pieces: Sequence[tuple[bytes, int]]) -> Response
 
     A body of a single piece needs no description: one piece is what is replayed anyway.
     """
-    if not isinstance(response.body, bytes):
-        return response
+    assert isinstance(response.body, bytes)
     body, held = coding.undo(response.headers, response.body)
     several = len(pieces) > 1
     if held is None:

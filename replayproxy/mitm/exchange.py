@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from replayproxy.core.exchange import Fault, FaultKind, FaultPhase, Interim, Request, Response
+from replayproxy.core.exchange import (
+    Body,
+    Fault,
+    FaultKind,
+    FaultPhase,
+    Interim,
+    Redaction,
+    Request,
+    Response,
+)
 from replayproxy.core.recorder import Observed
 from replayproxy.core.rights import Tag
+from replayproxy.mitm.large import LargeBody
 from replayproxy.wire.events import RequestStarted
 from replayproxy.wire.upstream import Data, End, Head
+
+
+@dataclass(slots=True)
+class Piece:
+    """A piece of a body: its size, when its first octet came, and its octets while they are held."""
+
+    at_ms: int
+    size: int = 0
+    octets: bytearray = field(default_factory=bytearray)
 
 
 @dataclass(slots=True, eq=False)
@@ -23,8 +42,10 @@ class Exchange:
     request: Request | None = None
     interim: list[Interim] = field(default_factory=list)
     answer: Head | None = None
-    pieces: list[tuple[bytes, int]] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
     piece_open: bool = False
+    held: int = 0
+    large: LargeBody | None = None
     trailers: tuple[tuple[str, str], ...] = ()
     first_ms: int = 0
     continued: bool = False
@@ -55,12 +76,24 @@ class Exchange:
 
     def saw_data(self, data: Data, now_ms: int) -> None:
         """Octets of the answer have come; those of one chunk are one piece, however many reads they took."""
-        if self.piece_open and self.pieces:
-            before, at = self.pieces[-1]
-            self.pieces[-1] = (before + data.data, at)
-        else:
-            self.pieces.append((data.data, now_ms))
+        if not (self.piece_open and self.pieces):
+            self.pieces.append(Piece(now_ms))
+        piece = self.pieces[-1]
+        piece.size += len(data.data)
         self.piece_open = not data.ends_chunk
+        if self.large is not None:
+            self.large.add(data.data)
+        else:
+            piece.octets += data.data
+            self.held += len(data.data)
+
+    def let_go(self, large: LargeBody) -> None:
+        """From now on the body goes to LARGE, with all that was held of it; memory holds only sizes."""
+        for piece in self.pieces:
+            large.add(bytes(piece.octets))
+            piece.octets = bytearray()
+        self.large = large
+        self.held = 0
 
     def whole(self, end: End, now_ms: int) -> Observed:
         """What was seen, the answer being whole."""
@@ -77,17 +110,23 @@ class Exchange:
         A stream without a length is whole as far as the client wanted it. In all other cases the client waited for more
         than came, which is a timeout: on replay it waits for the same.
         """
-        if self._streamed:
+        if self.streamed:
             return self._observed(None, now_ms)
         return self.broken("timeout", "head" if self.answer is None else "body", now_ms)
 
     def _observed(self, fault: Fault | None, now_ms: int) -> Observed:
         request = self.request or self.end_request()
+        body: Body = b"".join(piece.octets for piece in self.pieces)
+        masks: tuple[Redaction, ...] = ()
+        if self.large is not None:
+            body, masks = self.large.finish()
         return Observed(
             order=self.order,
             request=request,
-            response=self._response(fault),
-            pieces=tuple(self.pieces) if self._streamed else (),
+            response=self._response(fault, body),
+            pieces=tuple((bytes(piece.octets), piece.at_ms) for piece in self.pieces) if self.streamed else (),
+            sizes=tuple((piece.size, piece.at_ms) for piece in self.pieces) if self.streamed else (),
+            masks=masks,
             started_us=self.started_us,
             first_ms=self.first_ms,
             ended_ms=now_ms,
@@ -95,10 +134,11 @@ class Exchange:
         )
 
     @property
-    def _streamed(self) -> bool:
+    def streamed(self) -> bool:
+        """Whether the answer has begun and tells no length."""
         return self.answer is not None and self.answer.framing in ("chunked", "close")
 
-    def _response(self, fault: Fault | None) -> Response:
+    def _response(self, fault: Fault | None, body: Body) -> Response:
         interim = tuple(self.interim)
         if self.answer is None:
             return Response(status=502, reason="Bad Gateway", framing="none", interim=interim, fault=fault)
@@ -106,7 +146,7 @@ class Exchange:
             status=self.answer.status,
             reason=self.answer.reason,
             headers=self.answer.headers,
-            body=b"".join(data for data, _ in self.pieces),
+            body=body,
             trailers=self.trailers,
             version=self.answer.version,
             framing=self.answer.framing,

@@ -15,12 +15,14 @@ from typing import Protocol
 from mitmproxy.connection import Client, Server
 
 from replayproxy.core.admission import Admission, Refusal
+from replayproxy.core.coding import content_codings
 from replayproxy.core.errors import ReplayproxyError
-from replayproxy.core.exchange import FaultKind, FaultPhase, Headers, Interaction, Origin, Request
+from replayproxy.core.exchange import FaultKind, FaultPhase, Headers, Interaction, Origin, Request, header
 from replayproxy.core.problem import Problem, problem_response
 from replayproxy.core.recorder import Observed, Recorder
 from replayproxy.core.rights import Tag
 from replayproxy.mitm.exchange import Exchange
+from replayproxy.mitm.large import LARGE_OCTETS, LargeBody, Writer
 from replayproxy.mitm.probe import Greetings
 from replayproxy.wire import upstream
 from replayproxy.wire.events import RequestStarted, TunnelRequested
@@ -42,6 +44,9 @@ class Log(Protocol):
 
     def append(self, interaction: Interaction) -> None:
         """INTERACTION is on disk, safe from a crash of this process; raises OperationError."""
+
+    def blob_writer(self) -> Writer:
+        """Writes a body that is too large to be held; raises OperationError."""
 
 
 class Sockets(Protocol):
@@ -153,9 +158,9 @@ class Session:
             case upstream.Head():
                 exchange.saw_head(answer, now)
             case upstream.Data():
-                exchange.saw_data(answer, now)
+                self._data(exchange, answer, now)
             case upstream.End():
-                self._record(exchange, exchange.whole(answer, now))
+                self._record(exchange, lambda: exchange.whole(answer, now))
             case upstream.Broken():
                 self._fault(exchange, answer.kind, "head" if exchange.answer is None else "body", now)
 
@@ -185,10 +190,10 @@ class Session:
         if exchange.request is None:
             self.warn(f"not recorded, the client left inside its request: {exchange.head.method} {_bare(exchange)}")
             return
-        seen = exchange.left(self._elapsed(exchange))
-        if seen.response.fault is not None:
-            self.tally.faults.append(f"{exchange.head.method} {_bare(exchange)} {seen.response.fault.kind}")
-        self._record(exchange, seen)
+        if not exchange.streamed:
+            self.tally.faults.append(f"{exchange.head.method} {_bare(exchange)} timeout")
+        now = self._elapsed(exchange)
+        self._record(exchange, lambda: exchange.left(now))
 
     def pinned(self, host: str, port: int, why: str) -> None:
         """A client refused the certificate it was shown for HOST:PORT."""
@@ -218,6 +223,24 @@ class Session:
 
     # -- inside ---------------------------------------------------------------------------------------
 
+    def _data(self, exchange: Exchange, answer: upstream.Data, now: int) -> None:
+        """Note octets; a body that grows large goes to a file while it comes in, unless its coding needs it whole."""
+        try:
+            exchange.saw_data(answer, now)
+            head = exchange.answer
+            if exchange.held > LARGE_OCTETS and head is not None and not content_codings(head.headers):
+                kind = header(head.headers, "content-type") or ""
+                stream = self.recorder.stream(exchange.head.origin.host, kind)
+                exchange.let_go(LargeBody(self.log.blob_writer(), stream))
+        except ReplayproxyError as error:
+            exchange.finished = True
+            self._fail(error)
+
+    def _fail(self, error: ReplayproxyError) -> None:
+        if self.failure is None:
+            self.failure = error
+            self.on_failure(error)
+
     def _interim(self, exchange: Exchange, answer: upstream.Interim) -> None:
         if answer.answer.status == 100:
             exchange.continued = True
@@ -226,18 +249,21 @@ class Session:
 
     def _fault(self, exchange: Exchange, kind: FaultKind, phase: FaultPhase, now: int) -> None:
         self.tally.faults.append(f"{exchange.head.method} {_bare(exchange)} {kind}")
-        self._record(exchange, exchange.broken(kind, phase, now))
+        self._record(exchange, lambda: exchange.broken(kind, phase, now))
 
-    def _record(self, exchange: Exchange, seen: Observed) -> None:
+    def _record(self, exchange: Exchange, observe: Callable[[], Observed]) -> None:
+        """Keep what OBSERVE gives, unless the recording has failed; what it was doing is over in any case."""
         exchange.finished = True
         if self.failure is not None:
+            if exchange.large is not None:
+                exchange.large.discard()
             return
         try:
+            seen = observe()
             interaction = self.recorder.finish(seen)
             self.log.append(interaction)
         except ReplayproxyError as error:
-            self.failure = error
-            self.on_failure(error)
+            self._fail(error)
             return
         self.tally.hosts.add(seen.request.origin.host)
         self.tally.recorded.append(interaction.id)

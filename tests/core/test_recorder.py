@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from replayproxy.core.exchange import Blob, Body, Chunk, Headers, Origin, Request, Response, interaction_id
+from replayproxy.core.exchange import Blob, Body, Chunk, Headers, Origin, Redaction, Request, Response, interaction_id
 from replayproxy.core.recorder import Observed, Recorder
 from replayproxy.core.redaction import Redactor
 
@@ -98,10 +99,27 @@ def test_secrets_are_masked_wherever_they_come_back() -> None:
     assert later.redactions
 
 
-def test_a_body_in_a_file_is_left_there() -> None:
-    """Its octets are not at hand; it was masked before it was put there."""
+@pytest.mark.parametrize("masks", [(), (Redaction(at="response.body", rule="token", placeholder="x"),)])
+def test_a_body_in_a_file_is_described(masks: tuple[Redaction, ...]) -> None:
+    """Its pieces are told by their sizes; a digest that masking has made untrue is gone."""
     blob = Blob("0" * 64, 9)
-    assert recorder().finish(observed(GZIP, blob)).response.body == blob
+    digest = ("Content-Digest", "sha-256=:AAAA:")
+    seen = replace(observed((digest,), blob), sizes=((4, 1), (5, 2)), masks=masks)
+    made = recorder().finish(seen)
+    assert made.response.body == blob
+    assert made.response.chunks == (Chunk(4, 1), Chunk(5, 2))
+    assert (digest in made.response.headers) is not bool(masks)
+    assert made.redactions == masks
+    assert recorder().finish(replace(seen, sizes=((9, 1),))).response.chunks == ()
+
+
+def test_a_large_body_is_masked_by_the_same_machine() -> None:
+    """What a stream teaches holds for what comes after."""
+    machine = recorder()
+    stream = machine.stream("api.test", "")
+    octets = stream.feed(b'{"access_token": "tok-9f8e7d6c5b4a"}') + stream.finish()
+    assert b"tok-9f8e7d6c5b4a" not in octets
+    assert "tok-9f8e7d6c5b4a" not in machine.finish(observed(target="/files/tok-9f8e7d6c5b4a")).request.target
 
 
 def test_ids_name_the_place_in_the_recording() -> None:

@@ -25,6 +25,7 @@ from replayproxy.mitm.addon import MitmproxySockets, RecordAddon
 from replayproxy.mitm.master import RecordMaster
 from replayproxy.mitm.recording import clock_us
 from replayproxy.mitm.session import Session
+from replayproxy.store import BlobWriter
 
 HOST = "api.example.test"
 RESET = "reset"
@@ -120,6 +121,13 @@ class Kept:
 
     interactions: list[Interaction] = field(default_factory=list)
     fail: ReplayproxyError | None = None
+    folder: Path = Path()
+    writers: int = 0
+
+    def blob_writer(self) -> BlobWriter:
+        """A writer into the test's folder."""
+        self.writers += 1
+        return BlobWriter(self.folder, self.writers, [])
 
     def append(self, interaction: Interaction) -> None:
         """Keep INTERACTION, or fail as told."""
@@ -198,7 +206,7 @@ class running_lab:  # noqa: N801 - used like a function
         identity = certificate.make(folder, (HOST, "localhost"))
         self.upstream = Upstream(identity.context())
         self.authority = Authority.load_or_create(folder / "state")
-        log = Kept()
+        log = Kept(folder=folder)
         failures: list[ReplayproxyError] = []
         ports = {80: self.upstream.port, 443: self.upstream.tls_port}
         session = Session(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import socket
 import ssl
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import h2.config
@@ -15,8 +17,9 @@ import h2.events
 import pytest
 
 from replayproxy.core.errors import OperationError
-from replayproxy.core.exchange import Response
+from replayproxy.core.exchange import Blob, Response
 from replayproxy.core.rights import preset
+from replayproxy.mitm.large import LARGE_OCTETS
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\none"
 LONG = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"
@@ -298,3 +301,33 @@ def test_a_tunnel_to_a_server_that_speaks_first_is_refused(lab: Any, greeting: b
                 assert link.recv(4096).endswith(b"one")
     assert lab.upstream.connections == (1 if greeting else 3)
     assert len(lab.recorded) == (0 if greeting else 2)
+
+
+def test_a_large_body_goes_to_a_file_masked(lab: Any, tmp_path: Path) -> None:
+    """What is too large to be held is the same on disk, but for the secrets in it."""
+    secret = b"sk_live_51Hxy9f8e7d6c5b4a392817"
+    body = b"\0" * (LARGE_OCTETS - 9) + b' {"access_token": "tok-9f8e7d6c5b4a"} ' + secret + b" " + b"\1" * 700_000
+    head = b"HTTP/1.1 200 OK\r\nContent-Digest: sha-256=:AAAA:\r\nContent-Length: %d\r\n\r\n" % len(body)
+    lab.upstream.on("/big", [head + body])
+    assert lab.exchange("/big").endswith(body)
+    (one,) = lab.recorded
+    blob = one.response.body
+    assert isinstance(blob, Blob)
+    stored = (tmp_path / blob.sha256).read_bytes()
+    assert (len(stored), blob.size) == (len(body), len(body))
+    assert secret not in stored
+    assert b"tok-9f8e7d6c5b4a" not in stored
+    assert stored.count(b"\1") == 700_000
+    assert one.redactions
+    assert "Content-Digest" not in dict(one.response.headers)
+
+
+def test_pieces_of_a_large_stream_keep_their_sizes(lab: Any) -> None:
+    """Only the octets are let go."""
+    piece = b"x" * 1_000_000
+    chunks = [b"%x\r\n%b\r\n" % (len(piece), piece)] * 6
+    lab.upstream.on("/big", [CHUNKED, *chunks, b"0\r\n\r\n"])
+    lab.exchange("/big")
+    (one,) = lab.recorded
+    assert [chunk.size for chunk in one.response.chunks] == [1_000_000] * 6
+    assert one.response.body == Blob(hashlib.sha256(piece * 6).hexdigest(), 6_000_000)

@@ -5,5 +5,6 @@ credentials by the names of fields, `text` finds them anywhere, `vault` knows th
 """
 
 from replayproxy.core.redaction.redactor import Finding, Redactor
+from replayproxy.core.redaction.stream import BodyStream
 
-__all__ = ["Finding", "Redactor"]
+__all__ = ["BodyStream", "Finding", "Redactor"]

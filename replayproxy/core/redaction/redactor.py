@@ -9,6 +9,8 @@ from typing import Literal
 from replayproxy.core.exchange import Interaction, Redaction, Request
 from replayproxy.core.provider import RedactRule
 from replayproxy.core.redaction.message import Notes, redacted_request, redacted_response
+from replayproxy.core.redaction.placeholder import octets_of, text_of
+from replayproxy.core.redaction.stream import BodyStream
 from replayproxy.core.redaction.text import Search
 from replayproxy.core.redaction.vault import Vault
 
@@ -39,20 +41,21 @@ class Redactor:
     ) -> None:
         self._salt = salt
         self._rules = rules
-        self._vault = Vault(salt, placeholders)
+        self._vault = Vault(salt, map(octets_of, placeholders))
 
     def redact(self, interaction: Interaction) -> Interaction:
         """INTERACTION without a credential in it; what was masked is listed in `redactions`, sorted.
 
         What it teaches holds for all that comes after. Masking it again changes nothing.
         """
+        self._vault.recall(octets_of(one.placeholder) for one in interaction.redactions)
         made, notes = interaction, Notes()
         for _ in range(PASSES):
             known = len(self._vault)
             made, notes = self._masked(interaction, self._vault)
             if len(self._vault) == known:
                 break
-        new = (Redaction(at=at, rule=mask.rule, placeholder=mask.placeholder) for at, mask in notes)
+        new = (Redaction(at=at, rule=mask.rule, placeholder=text_of(mask.placeholder)) for at, mask in notes)
         ordered = sorted({*interaction.redactions, *new}, key=lambda one: (one.at, one.rule, one.placeholder))
         return replace(made, redactions=tuple(ordered))
 
@@ -71,9 +74,13 @@ class Redactor:
                 break
         return made
 
+    def stream(self, host: str, content_type: str) -> BodyStream:
+        """Masks a response body of HOST that is too large to be held; it learns as `redact` does."""
+        return BodyStream(Search(self._vault, self._rules(host), sent=False), content_type, "response.body")
+
     def scan(self, interaction: Interaction) -> tuple[Finding, ...]:
         """The credentials that still stand in INTERACTION, each place and rule once; nothing is learnt."""
-        own = (one.placeholder for one in interaction.redactions)
+        own = (octets_of(one.placeholder) for one in interaction.redactions)
         _, notes = self._masked(interaction, Vault(self._salt, own, within=self._vault))
         return tuple(dict.fromkeys(Finding(rule=mask.rule, at=at) for at, mask in notes))
 
