@@ -9,29 +9,38 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
 
 from replayproxy.core.canonical.jsonpath import JsonPath, spelled
 from replayproxy.core.canonical.multipart import media_type
-from replayproxy.core.credentials import DOUBTFUL, Where, names_credential
+from replayproxy.core.credentials import Where, names_credential, shapes
 from replayproxy.core.redaction import jsontext
 from replayproxy.core.redaction.edits import Edit, Mask, apply, settle
 from replayproxy.core.redaction.text import USER, Search, lifted
 from replayproxy.core.redaction.views import FORM, HTML, JSON, PERCENT, view
 
 _DEPTH = 3
-_CODED_JSON = re.compile(r"(?<![A-Za-z0-9+/_.-])(?:ey|ew|W3|Wy)[A-Za-z0-9+/_-]{14,}(={0,2})(?![A-Za-z0-9+/_.=-])")
+_SHORT = 512
+_ESCAPES = re.compile(r"[%\\&+]")
+_CODED_MARKS = ("ey", "ew", "W3", "Wy")
+_CODED_JSON = re.compile(r"(?<![A-Za-z0-9+/_.-])[A-Za-z0-9+/_-]{16,}+(={0,2})(?![.=])")
 _URL_SAFE = str.maketrans("+/", "-_")
 _STANDARD = str.maketrans("-_", "+/")
-_NESTED = re.compile(r'"\s*[\[{]\s*\\"')
 _LINES = ("event-stream", "ndjson", "jsonl", "json-seq", "x-json-stream")
 _LINE = re.compile(r"(?:data:)?[ \x1e]*([\[{][^\r\n]*)")
 _PAIR = re.compile(
     r"""(?P<quote>["'])(?P<name>[A-Za-z0-9_.-]{2,64})(?P=quote)\s*:\s*"""
     r"""(?P<open>["'])(?P<value>(?:(?!(?P=open))[^\\\r\n]|\\.)+)(?P=open)"""
 )
-_FORM_NAME = re.compile(rb"[\x21-\x7e]{1,512}")
-_PART = r"(?:^|\r?\n)--{boundary}[ \t]*\r?\n((?:[^\r\n]+\r?\n)*)\r?\n(.*?)(?=\r?\n--{boundary})"
+_STRUCTURE = re.compile(r"(?:\s|\\[nrt])*[\[{]")
+_FIELD = re.compile(r"[^&]+")
+_FORM_NAME = re.compile(r"[\x21-\x7e]{1,512}")
+_DELIMITER = r"(?:\A|\r?\n)--{boundary}(?:--)?[ \t]*(?=\r?\n|\Z)"
+_BLANK_LINE = re.compile(r"\r?\n\r?\n")
 _PART_NAME = re.compile(r"content-disposition:[^\r\n]*?[;\s]name=(?:\"([^\"\r\n]*)\"|([^;\s]+))", re.IGNORECASE)
+_FILE_NAME = re.compile(r"[;\s]filename\*?=", re.IGNORECASE)
+_HEAD = 4096
 _ELEMENT = re.compile(r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>([^<>]+)</")
 _ATTRIBUTE = re.compile(r"\s(?:[\w.-]+:)?([A-Za-z_][\w.-]*)=\"([^\"<>]+)\"")
 
@@ -41,10 +50,11 @@ def body(search: Search, text: str, content_type: str, at: str) -> list[Edit]:
     kind, parameters = media_type(content_type)
     if any(part in kind for part in _LINES):
         edits = [edit for line in _LINE.finditer(text) for edit in json(search, text, at, line.span(1))]
+        edits += _script(search, text, at)
     elif jsontext.is_json(text):
         edits = list(json(search, text, at, (0, len(text))))
     elif kind == "application/x-www-form-urlencoded":
-        edits = list(pairs(search, text, 0, "form", at))
+        edits = list(pairs(search, text, (0, len(text)), "form", at))
     elif kind.startswith("multipart/") and parameters.get("boundary"):
         edits = list(_multipart(search, text, parameters["boundary"], at))
     elif kind.endswith(("xml", "+xml")) or text[:5] == "<?xml":
@@ -56,12 +66,38 @@ def body(search: Search, text: str, content_type: str, at: str) -> list[Edit]:
 
 def anywhere(search: Search, text: str, at: str, depth: int = 0) -> list[Edit]:
     """The edits that TEXT needs whatever it is, JSON under base64 included."""
-    return [*search.text(text, at, depth), *_coded_json(search, text, at, depth)]
+    if len(text) <= _SHORT and not search.patterns and _is_quiet(text):
+        return [replace(edit, at=at) for edit in search.vault.find(text)]
+    edits = [*search.text(text, at, depth), *_coded_json(search, text, at, depth)]
+    if depth < _DEPTH:
+        for seen in search.views(text):
+            edits += lifted(seen, settle(anywhere(search, seen.text, at, depth + 1)))
+    return edits
+
+
+@lru_cache(maxsize=8192)
+def _is_quiet(text: str) -> bool:
+    """Whether TEXT spells nothing but itself and has no known shape: only a value that is known can be in it.
+
+    Most fields of most requests are the same again and again.
+    """
+    return not (_ESCAPES.search(text) or next(shapes(text), None) or next(_coded(text), None))
+
+
+def _coded(text: str) -> Iterator[re.Match[str]]:
+    """What in TEXT could be JSON under base64: it begins as an object or array does."""
+    for mark in _CODED_MARKS:
+        at = text.find(mark)
+        while at >= 0:
+            match = _CODED_JSON.match(text, at)
+            if match:
+                yield match
+            at = text.find(mark, match.end() if match else at + 1)
 
 
 def _coded_json(search: Search, text: str, at: str, depth: int) -> Iterator[Edit]:
     """JSON under base64: its fields tell, no secret need be known."""
-    for match in _CODED_JSON.finditer(text) if depth < _DEPTH else ():
+    for match in _coded(text) if depth < _DEPTH else ():
         coded = match.group()
         try:
             octets = base64.b64decode(coded.translate(_STANDARD).rstrip("=") + "==")
@@ -80,17 +116,23 @@ def _coded_json(search: Search, text: str, at: str, depth: int) -> Iterator[Edit
 def json(search: Search, text: str, at: str, span: tuple[int, int], depth: int = 0) -> Iterator[Edit]:
     """Secrets in the fields of the JSON at SPAN: by their names, and (outermost) by the user's paths."""
     start, end = span
-    document = text[start:end]
     paths = [JsonPath.parse(r.at.name) for r in search.rules if r.at and r.at.kind == "json" and depth == 0]
-    named = any(names_credential(name, "json") or name.lower() in DOUBTFUL["json"] for name in jsontext.names(document))
-    if not paths and not named and not _NESTED.search(document):
+    if not paths and not _may_hold(search, text[start:end]):
         return
     for scalar in jsontext.scalars(text, start, end):
-        place = f"{at}:{spelled(scalar.path)}" if depth == 0 else at
         if any(jsontext.selects(path, scalar.path) for path in paths):
-            yield from _selected(search, text, scalar, place)
+            edits = _selected(search, text, scalar, at)
         elif scalar.quoted:
-            yield from _string(search, text, scalar, place, depth)
+            edits = _string(search, text, scalar, at, depth)
+        else:
+            continue
+        for edit in edits:
+            yield replace(edit, at=f"{at}:{spelled(scalar.path)}") if depth == 0 else edit
+
+
+def _may_hold(search: Search, document: str) -> bool:
+    """Whether some name in a JSON DOCUMENT says that its value is a credential: most say nothing, and quickly."""
+    return jsontext.is_veiled(document) or any(search.may_name(name, "json") for name in jsontext.names(document))
 
 
 def _selected(search: Search, text: str, scalar: jsontext.Scalar, at: str) -> Iterator[Edit]:
@@ -110,10 +152,13 @@ def _selected(search: Search, text: str, scalar: jsontext.Scalar, at: str) -> It
 
 def _string(search: Search, text: str, scalar: jsontext.Scalar, at: str, depth: int) -> Iterator[Edit]:
     source = text[scalar.start : scalar.end]
+    name = next((step for step in reversed(scalar.path) if isinstance(step, str)), "")
+    named = search.may_name(name, "json")
+    if not source or not (named or ("\\" in source and _STRUCTURE.match(source))):
+        return
     seen = view(source, JSON) if "\\" in source else None
     value = seen.text if seen else source
-    name = next((step for step in reversed(scalar.path) if isinstance(step, str)), "")
-    rule = search.named(name, value, "json") if value else None
+    rule = search.named(name, value, "json") if named else None
     if rule:
         yield from search.conceal(text, (scalar.start, scalar.end), rule, at, JSON)
     elif seen and depth < _DEPTH and jsontext.is_json(value):
@@ -121,32 +166,47 @@ def _string(search: Search, text: str, scalar: jsontext.Scalar, at: str, depth: 
         yield from (edit.moved(scalar.start) for edit in lifted(seen, settle(inner)))
 
 
-def pairs(search: Search, text: str, start: int, where: Where, at: str) -> Iterator[Edit]:
-    """Secrets in `name=value&…` from START on; a pair without `=`, or not of printable ASCII, is left alone."""
-    for match in re.compile(r"[^&]+").finditer(text, start):
+def pairs(search: Search, text: str, span: tuple[int, int], where: Where, at: str) -> Iterator[Edit]:
+    """Secrets in the `name=value&…` at SPAN; a pair without `=`, or not of printable ASCII, is left alone."""
+    for match in _FIELD.finditer(text, *span):
         raw, equals, value = match.group().partition("=")
-        if not equals or not value or not _FORM_NAME.fullmatch(raw.encode("latin-1")):
+        name = _field_name(raw) if equals and value else None
+        if name is None or not search.may_name(name, where):
             continue
-        seen_name, seen_value = view(raw, FORM), view(value, FORM)
-        name = seen_name.text if seen_name else raw
-        rule = search.named(name, seen_value.text if seen_value else value, where)
+        # A bare `+` in a token is far likelier to be itself than a space.
+        seen = view(value, PERCENT)
+        rule = search.named(name, seen.text if seen else value, where)
         if rule:
             first = match.start() + len(raw) + 1
-            # A bare `+` in a token is far likelier to be itself than a space.
             escape = FORM if rule == "password" else PERCENT
             yield from search.conceal(text, (first, match.end()), rule, f"{at}:{name}", escape)
 
 
+@lru_cache(maxsize=4096)
+def _field_name(raw: str) -> str | None:
+    """What the name RAW of a form field spells; None where it is not of printable ASCII."""
+    if not _FORM_NAME.fullmatch(raw):
+        return None
+    seen = view(raw, FORM)
+    return seen.text if seen else raw
+
+
 def _multipart(search: Search, text: str, boundary: str, at: str) -> Iterator[Edit]:
-    """Secrets in the fields of multipart/form-data (RFC 7578); files are text like any other."""
-    for part in re.finditer(_PART.format(boundary=re.escape(boundary)), text, re.DOTALL):
-        named = _PART_NAME.search(part[1])
-        if named is None or not part[2] or re.search(r"filename\*?=", part[1], re.IGNORECASE):
+    """Secrets in the fields of multipart/form-data (RFC 7578), and in parts that are JSON."""
+    delimiters = list(re.finditer(_DELIMITER.format(boundary=re.escape(boundary)), text))
+    ends = [*(delimiter.start() for delimiter in delimiters[1:]), len(text)]
+    for delimiter, end in zip(delimiters, ends, strict=False):
+        blank = _BLANK_LINE.search(text, delimiter.end(), end)
+        if blank is None or blank.end() >= end:
             continue
-        name = named[1] or named[2] or ""
-        rule = search.named(name, part[2], "form")
+        head = text[delimiter.end() : min(blank.start(), delimiter.end() + _HEAD)]
+        named = _PART_NAME.search(head)
+        name = (named[1] or named[2] or "") if named and not _FILE_NAME.search(head) else ""
+        rule = search.named(name, text[blank.end() : end], "form") if name else None
         if rule:
-            yield from search.conceal(text, part.span(2), rule, f"{at}:{name}")
+            yield from search.conceal(text, (blank.end(), end), rule, f"{at}:{name}")
+        elif jsontext.is_json(text, blank.end()):
+            yield from json(search, text, at, (blank.end(), end))
 
 
 def _xml(search: Search, text: str, at: str) -> Iterator[Edit]:

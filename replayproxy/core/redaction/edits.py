@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 
@@ -36,6 +37,12 @@ def settle(edits: Iterable[Edit]) -> list[Edit]:
         if not kept or edit.start >= kept[-1].end:
             kept.append(edit)
     return kept
+
+
+def is_settled(edits: Iterable[Edit], kept: Sequence[Edit]) -> bool:
+    """Whether each of EDITS lies within one of those that were KEPT of them, so that all has been done."""
+    starts = [edit.start for edit in kept]
+    return all(edit.end <= kept[bisect_right(starts, edit.start) - 1].end for edit in edits)
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:

@@ -19,6 +19,10 @@ PLAIN = frozenset(
 )
 """Fields, lower case, whose values are made of words and numbers of the protocol."""
 
+URLS = frozenset({"content-location", "link", "location", "referer", "refresh"})
+"""Fields, lower case, whose values hold a URL: its query is read like that of a target."""
+
+_QUERY = re.compile(r"\?([^#<>\s\";]*)")
 _COOKIE = re.compile(r"(?:^|;)\s*[^=;]+=\"?([^;\"]+)\"?")
 _SET_COOKIE = re.compile(r"\s*[^=;]+=\"?([^;\"]+)\"?")
 
@@ -35,6 +39,8 @@ def header(search: Search, name: str, value: str, at: str) -> list[Edit]:
             edits += search.conceal(value, match.span(1), rule, place, PERCENT)
     elif rule:
         edits += search.conceal(value, (0, len(value)), rule, place)
+    for query in _QUERY.finditer(value) if name in URLS else ():
+        edits += pairs(search, value, query.span(1), "query", place)
     if name not in PLAIN:
         edits += anywhere(search, value, place)
     return edits
@@ -42,12 +48,11 @@ def header(search: Search, name: str, value: str, at: str) -> list[Edit]:
 
 def target(search: Search, text: str, at: str) -> list[Edit]:
     """The edits that a request's target needs: the user's path rules, the query by name, and anywhere in it."""
-    path, mark, _ = text.partition("?")
+    path = text.partition("?")[0]
     edits: list[Edit] = []
     for span in _path_spans(search, path):
         edits += search.conceal(text, span, USER, f"{at}.path", PERCENT)
-    if mark:
-        edits += pairs(search, text, len(path) + 1, "query", f"{at}.query")
+    edits += pairs(search, text, (len(path) + 1, len(text)), "query", f"{at}.query")
     return [*edits, *anywhere(search, text, f"{at}.target")]
 
 

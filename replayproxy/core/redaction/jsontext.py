@@ -14,7 +14,10 @@ from replayproxy.core.redaction.views import JSON, view
 
 _STRING = r'"(?P<string>[^"\\]*(?:\\.[^"\\]*)*)"'
 _TOKEN = re.compile(_STRING + r"|(?P<mark>[{}\[\],:])|(?P<word>[^\s\"{}\[\],:]+)", re.DOTALL)
-_KEY = re.compile(r'"([^"\\]{1,128}(?:\\.[^"\\]*)*)"\s*:', re.DOTALL)
+_NAME = re.compile(r'"([^"\\\x00-\x1f]{1,128})"[ \t\r\n]*:')
+_LETTER = r"\\u00(?:[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|2[Dd]|3[0-9])"
+_SPELLED_NAME = re.compile(_LETTER + r'(?:[^"\\]|\\.){0,128}"[ \t\r\n]*:', re.DOTALL)
+_NESTED = re.compile(r'"(?:\s|\\[nrt]){0,64}[\[{](?:\s|\\[nrt]){0,64}\\"')
 _OPENING = re.compile(r'\s*(?:\{\s*(?:"|\})|\[\s*(?:["{\[\]0-9tfn-]))')
 
 
@@ -55,14 +58,19 @@ class _Walk:
         self.due = False
 
 
-def is_json(text: str) -> bool:
-    """Whether TEXT begins as a JSON object or array does."""
-    return _OPENING.match(text) is not None
+def is_json(text: str, at: int = 0) -> bool:
+    """Whether a JSON object or array begins AT, as far as its first characters tell."""
+    return _OPENING.match(text, at) is not None
 
 
 def names(text: str) -> set[str]:
-    """Every text of TEXT that could be the name of a member."""
-    return {_said(found[1]) for found in _KEY.finditer(text)}
+    """Every text of TEXT that could be the name of a member and is spelled without an escape."""
+    return set(_NAME.findall(text))
+
+
+def is_veiled(text: str) -> bool:
+    """Whether TEXT has names that `names` does not see: letters under an escape, or JSON inside a string."""
+    return "\\" in text and bool(_NESTED.search(text) or _SPELLED_NAME.search(text))
 
 
 def scalars(text: str, start: int, end: int) -> Iterator[Scalar]:
@@ -79,11 +87,6 @@ def scalars(text: str, start: int, end: int) -> Iterator[Scalar]:
             yield Scalar(*found.span("string" if quoted else "word"), tuple(walk.steps), quoted)
 
 
-def selects(path: JsonPath, place: Path) -> bool:
-    """Whether PATH names PLACE."""
-    return path.matches(place)
-
-
 def _said(source: str) -> str:
     """What a string's text spells; octets of UTF-8 as the characters they are."""
     seen = view(source, JSON) if "\\" in source else None
@@ -94,3 +97,8 @@ def _said(source: str) -> str:
         return said.encode("latin-1").decode("utf-8")
     except UnicodeError:
         return said
+
+
+def selects(path: JsonPath, place: Path) -> bool:
+    """Whether PATH names PLACE, or an object or array that PLACE lies in."""
+    return any(path.matches(place[:size]) for size in range(len(place) + 1))

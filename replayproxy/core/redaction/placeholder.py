@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import count
 
 from replayproxy.core.credentials import kept_prefix
@@ -21,6 +22,7 @@ _HEX_LETTERS = frozenset("abcdefABCDEF")
 _CLASSES = str.maketrans({**dict.fromkeys(LOWER, "a"), **dict.fromkeys(UPPER, "A"), **dict.fromkeys("0123456789", "9")})
 
 
+@lru_cache(maxsize=4096)
 def placeholder(salt: str, value: str) -> str:
     """What stands for VALUE in a cassette with this SALT (hex).
 
@@ -54,6 +56,19 @@ _BLANKS = str.maketrans({**dict.fromkeys(LOWER, "x"), **dict.fromkeys(UPPER, "X"
 def form(value: str) -> str:
     """The kinds of VALUE's characters; a value and its placeholder share it."""
     return value.translate(_CLASSES)
+
+
+def text_of(value: str) -> str:
+    """Octet text as the characters that its octets spell in UTF-8; as it is where they spell none."""
+    return _characters(value)[0]
+
+
+def octets_of(text: str) -> str:
+    """The octet text of a placeholder that `text_of` gave TEXT for.
+
+    In a placeholder a character outside ASCII is beyond U+00FF if its octets are UTF-8, and an octet if they are not.
+    """
+    return text if all(character <= "\xff" for character in text) else text.encode("utf-8").decode("latin-1")
 
 
 def _characters(value: str) -> tuple[str, bool]:

@@ -6,6 +6,7 @@ A search finds edits; it changes nothing but the vault, which learns.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,16 +16,14 @@ from replayproxy.core.provider import RedactRule
 from replayproxy.core.redaction.edits import Edit
 from replayproxy.core.redaction.values import conceal_value, reads_as_authorization
 from replayproxy.core.redaction.vault import Vault
-from replayproxy.core.redaction.views import FORM, HTML, JSON, PERCENT, Escape, View, view
+from replayproxy.core.redaction.views import ANY, FORM, Escape, View, view
 
 USER = "user-rule"
 """The rule of what a rule of the user's found."""
 OPAQUE = "opaque-field"
 """The rule of a field whose name is doubtful and whose value is opaque."""
 
-_DEPTH = 3
 _PROSE = re.compile(r"\s")
-_MARKS: tuple[tuple[str, Escape], ...] = (("%", PERCENT), ("\\", JSON), ("&", HTML))
 _NO_SECRET = frozenset(
     """string password secret token null none true false required optional redacted example changeme invalid missing
     expired disabled enabled default undefined""".split()  # noqa: SIM905 - a table
@@ -39,9 +38,20 @@ class Search:
     rules: tuple[RedactRule, ...] = ()
     sent: bool = True
 
+    @property
+    def patterns(self) -> list[str]:
+        """The user's regular expressions."""
+        return [rule.pattern for rule in self.rules if rule.pattern]
+
     def selected(self, kind: str, name: str) -> bool:
         """Whether the user asks for the field NAME of this KIND (header names in lower case)."""
         return any(rule.at and rule.at.kind == kind and rule.at.name == name for rule in self.rules)
+
+    def may_name(self, name: str, where: Where) -> bool:
+        """Whether the field NAME carries a credential, for some value."""
+        if names_credential(name, where) or name.lower() in DOUBTFUL[where]:
+            return True
+        return bool(self.rules) and self.selected(where, name.lower() if where == "header" else name)
 
     def named(self, name: str, value: str, where: Where) -> str | None:
         """The rule by which VALUE of the field NAME is a credential, or None."""
@@ -75,34 +85,31 @@ class Search:
             yield Edit(*span, seen.spell(0, len(value), made) if seen else made, masks, at)
 
     def text(self, text: str, at: str, depth: int = 0) -> list[Edit]:
-        """Secrets anywhere in TEXT, whatever it is; edits may overlap."""
-        edits = [replace(edit, at=at) for edit in self.vault.find(text)]
+        """Secrets in TEXT, whatever it is, as it stands; edits may overlap."""
+        edits = list(self._patterns(text, at)) if depth == 0 else []
         edits += self._shapes(text, at)
-        if depth == 0:
-            edits += self._patterns(text, at)
-        if depth < _DEPTH:
-            for mark, escape in _MARKS:
-                if mark in text:
-                    edits += self._under(text, escape, at, depth)
-            if self.vault.has_spaces and "+" in text:
-                edits += self._under(text, FORM, at, depth)
-        return edits
+        return [*edits, *(replace(edit, at=at) for edit in self.vault.find(text))]
 
-    def _under(self, text: str, escape: Escape, at: str, depth: int) -> Iterable[Edit]:
-        seen = view(text, escape)
-        return lifted(seen, self.text(seen.text, at, depth + 1)) if seen else ()
+    def views(self, text: str) -> Iterator[View]:
+        """What TEXT spells: each escape read where it stands, and `+` as a space where that can matter."""
+        for escape in (ANY, FORM) if self.vault.has_spaces and "+" in text else (ANY,):
+            seen = view(text, escape) if escape is FORM or any(mark in text for mark in "%\\&") else None
+            if seen:
+                yield seen
 
     def _shapes(self, text: str, at: str) -> Iterator[Edit]:
+        masked: list[tuple[int, int]] | None = None
         for shape in shapes(text):
-            value = text[shape.start : shape.end]
-            if "\\" in value or self.vault.holds(value):
-                continue  # Under an escape the view finds it; a part of a placeholder is masked already.
-            escape = PERCENT if "%" in value else None
-            yield from self.conceal(text, (shape.start, shape.end), shape.rule, at, escape)
+            if masked is None:
+                masked = self.vault.masked(text)
+            behind = bisect_right(masked, (shape.start, len(text)))
+            if behind and masked[behind - 1][1] >= shape.end:
+                continue  # A part of what stands for a secret.
+            yield from self.conceal(text, (shape.start, shape.end), shape.rule, at, ANY)
 
     def _patterns(self, text: str, at: str) -> Iterator[Edit]:
-        for rule in self.rules:
-            for span in pattern_spans(rule.pattern, text) if rule.pattern else ():
+        for pattern in self.patterns:
+            for span in pattern_spans(pattern, text):
                 yield from self.conceal(text, span, USER, at)
 
 

@@ -6,18 +6,16 @@ gives a secret away: nothing that it returns holds one.
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from replayproxy.core.redaction.edits import Edit, Mask
+from replayproxy.core.redaction.lookup import Lookup
+from replayproxy.core.redaction.needles import KNOWN, Needle, needles, stands_alone
 from replayproxy.core.redaction.placeholder import SHORT, blank, form, placeholder
 
-KNOWN = "known-value"
-"""The rule by which a secret that was masked elsewhere is found again."""
-
 _LEARNT_FROM = 6
+_RECOGNISED_FROM = 8
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
 _JWT = re.compile(r"(ey[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.)([A-Za-z0-9_-]*)")
@@ -26,23 +24,6 @@ _ORDINARY = frozenset(
     optional password private public redacted refresh removed required secret session string unknown username
     authorization undefined""".split()  # noqa: SIM905 - a table
 )
-_WINDOW = 6
-_MANY = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Needle:
-    """A spelling in which a secret may come back.
-
-    `shift` is how many octets stand before the secret in the first group of base64, None where it is spelled plainly.
-    `bounded` needles are ordinary words: they count only between characters that no word has.
-    """
-
-    text: str
-    secret: str
-    stands: str
-    shift: int | None
-    bounded: bool
 
 
 class Vault:
@@ -52,10 +33,20 @@ class Vault:
         self._salt = salt
         self._within = within
         self._learned: dict[str, str] = {}
-        self._needles: dict[str, Needle] = {}
+        self._needles = Lookup[Needle]()
+        self._placeholders: set[str] = set()
+        self._masked = Lookup[None]()
+        self._forms = Lookup[bool]()
         self.has_spaces: bool = within is not None and within.has_spaces
-        self._placeholders = set(placeholders)
-        self._forms = _forms(self._placeholders)
+        for value in sorted(placeholders):
+            self._hold(value)
+            if len(value) >= _RECOGNISED_FROM and not _is_word(value):
+                self._forms.add(form(value), len(set(form(value))) == 1)
+
+    def _hold(self, stands: str) -> None:
+        self._placeholders.add(stands)
+        if len(stands) >= _LEARNT_FROM:
+            self._masked.add(stands, None)
 
     def __len__(self) -> int:
         """How many secrets are known here."""
@@ -67,11 +58,22 @@ class Vault:
             return value == blank(value)
         return value in self._placeholders or (self._within is not None and self._within.is_placeholder(value))
 
-    def holds(self, value: str) -> bool:
-        """Whether VALUE is part of a placeholder."""
-        return any(value in known for known in self._placeholders) or (
-            self._within is not None and self._within.holds(value)
-        )
+    def recall(self, placeholders: Iterable[str]) -> None:
+        """PLACEHOLDERS are known to stand for secrets from now on."""
+        for value in placeholders:
+            self._hold(value)
+
+    def masked(self, text: str) -> list[tuple[int, int]]:
+        """The parts of TEXT that stand for secrets already, in order, none overlapping."""
+        spans = [] if self._within is None else self._within.masked(text)
+        spans += [(at, at + len(known)) for at, known, _ in self._masked.find(text)]
+        joined: list[tuple[int, int]] = []
+        for start, end in sorted(spans):
+            if joined and start < joined[-1][1]:
+                joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+            else:
+                joined.append((start, end))
+        return joined
 
     def conceal(self, value: str, rule: str, *, words: bool = True) -> tuple[str, tuple[Mask, ...]]:
         """What VALUE becomes, and what that hides: a JWT keeps header and claims, placeholders stay.
@@ -97,11 +99,7 @@ class Vault:
     def _parts(self, value: str) -> list[tuple[int, int, str]]:
         """The known secrets (with what stands for them) and placeholders inside VALUE, in order."""
         found = [(edit.start, edit.end, edit.new) for edit in self.find(value)]
-        found += [
-            (at, at + len(known), known)
-            for known in self._all_placeholders()
-            if len(known) >= _LEARNT_FROM and (at := value.find(known)) >= 0
-        ]
+        found += [(start, end, value[start:end]) for start, end in self.masked(value)]
         kept: list[tuple[int, int, str]] = []
         for part in sorted(found, key=lambda part: (part[0], -part[1])):
             if not kept or part[0] >= kept[-1][1]:
@@ -115,7 +113,7 @@ class Vault:
         masks: tuple[Mask, ...] = ()
         for start, end, stands in [*parts, (len(value), len(value), "")]:
             between = value[position:start]
-            if sum(character.isalnum() for character in between) >= _LEARNT_FROM:
+            if sum(character.isalnum() for character in between) >= SHORT:
                 between, more = self.conceal(between, rule, words=words)
                 masks += more
             if value[start:end] != stands:
@@ -130,57 +128,41 @@ class Vault:
         A secret of fewer than 6 octets or one that reads as an ordinary word is masked where it was found, and is
         not looked for elsewhere.
         """
-        self._placeholders.add(stands)
+        self._hold(stands)
         bounded = _is_word(secret)
         if secret in self._learned or (bounded and not words) or not _is_learnt(secret, rule, word=bounded):
             return stands
         self._learned[secret] = stands
         self.has_spaces = self.has_spaces or " " in secret
-        for needle in _needles(secret, stands, bounded=bounded):
-            self._needles.setdefault(needle.text, needle)
+        for needle in needles(secret, stands, bounded=bounded):
+            self._needles.add(needle.text, needle)
         return stands
 
     def find(self, text: str) -> Iterator[Edit]:
         """Where known secrets occur in TEXT, plainly or in base64, and what they become."""
         if self._within is not None:
             yield from self._within.find(text)
-        for needle in self._candidates(text):
-            yield from _occurrences(text, needle)
+        for at, _, needle in self._needles.find(text):
+            edit = needle.edit(text, at)
+            if edit is not None:
+                yield edit
         yield from self._recognised(text)
-
-    def _candidates(self, text: str) -> Iterable[Needle]:
-        """The needles that TEXT may hold."""
-        if len(self._needles) < _MANY:
-            return [needle for spelled, needle in self._needles.items() if spelled in text]
-        windows = {text[at : at + _WINDOW] for at in range(len(text) - _WINDOW + 1)}
-        return [needle for spelled, needle in self._needles.items() if spelled[:_WINDOW] in windows]
 
     def _recognised(self, text: str) -> Iterator[Edit]:
         """Values whose placeholder is one of those this vault was given: secrets that another run has masked.
 
         Nothing secret is stored, so a client's secret is known by what it would become.
         """
-        if not self._forms or len(text) < 8:
+        if not self._forms:
             return
-        shape = form(text)
-        for wanted in self._forms:
-            at = shape.find(wanted)
-            while at >= 0:
-                value = text[at : at + len(wanted)]
-                made = value if value in self._placeholders else placeholder(self._salt, value)
-                if made != value and made in self._placeholders:
-                    yield Edit(at, at + len(wanted), made, (Mask(KNOWN, made),))
-                at = shape.find(wanted, at + 1)
-
-    def _all_placeholders(self) -> Iterator[str]:
-        yield from self._placeholders
-        if self._within is not None:
-            yield from self._within._all_placeholders()
-
-
-def _forms(placeholders: Iterable[str]) -> tuple[str, ...]:
-    """The forms of the placeholders that a value can be told by: long enough, with letters and digits."""
-    return tuple(sorted({form(value) for value in placeholders if len(value) >= 8 and not _is_word(value)}))
+        for at, wanted, uniform in self._forms.find(form(text)):
+            end = at + len(wanted)
+            value = text[at:end]
+            if value in self._placeholders or (uniform and not stands_alone(text, at, end)):
+                continue
+            made = placeholder(self._salt, value)
+            if made in self._placeholders:
+                yield Edit(at, end, made, (Mask(KNOWN, made),))
 
 
 def _is_word(secret: str) -> bool:
@@ -194,57 +176,3 @@ def _is_learnt(secret: str, rule: str, *, word: bool) -> bool:
     if rule == "cookie":
         return len(secret) >= 8 and not word
     return True
-
-
-def _needles(secret: str, stands: str, *, bounded: bool) -> Iterator[Needle]:
-    """SECRET as it is, and the part of its base64 that does not depend on its neighbours, at each alignment."""
-    yield Needle(secret, secret, stands, None, bounded)
-    octets = secret.encode("latin-1")
-    for shift in range(3):
-        text = base64.b64encode(b"\0" * shift + octets).decode("ascii")
-        core = text[(shift * 8 + 5) // 6 : (shift + len(octets)) * 8 // 6]
-        for spelled in {core, core.translate(_URL_SAFE)}:
-            yield Needle(spelled, secret, stands, shift, bounded=False)
-
-
-_URL_SAFE = str.maketrans("+/", "-_")
-_STANDARD = str.maketrans("-_", "+/")
-_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
-
-
-def _occurrences(text: str, needle: Needle) -> Iterator[Edit]:
-    at = text.find(needle.text)
-    while at >= 0:
-        end = at + len(needle.text)
-        if needle.shift is not None:
-            edit = _in_base64(text, at, needle, needle.shift)
-            if edit is not None:
-                yield edit
-        elif not needle.bounded or _stands_alone(text, at, end):
-            yield Edit(at, end, needle.stands, (Mask(KNOWN, needle.stands),))
-        at = text.find(needle.text, at + 1)
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    around = text[start - 1 : start] + text[end : end + 1] if start else text[end : end + 1]
-    return not any(character.isalnum() or character == "_" for character in around)
-
-
-def _in_base64(text: str, at: int, needle: Needle, shift: int) -> Edit | None:
-    """The edit of the groups of four characters that hold the secret, whose base64 begins inside one of them."""
-    skipped = (shift * 8 + 5) // 6
-    begin = at - skipped
-    groups = -(-(shift + len(needle.secret)) // 3)
-    head = "A" * -begin if begin < 0 else ""
-    source = text[max(begin, 0) : begin + 4 * groups]
-    source = source[: len(source) - len(source.lstrip(_ALPHABET))]
-    coded = (head + source).translate(_STANDARD).ljust(4 * groups, "A")
-    octets = base64.b64decode(coded)
-    if octets[shift : shift + len(needle.secret)] != needle.secret.encode("latin-1"):
-        return None
-    changed = octets[:shift] + needle.stands.encode("latin-1") + octets[shift + len(needle.secret) :]
-    made = base64.b64encode(changed).decode("ascii")[len(head) : len(head) + len(source)]
-    if "-" in source or "_" in source or needle.text != needle.text.translate(_STANDARD):
-        made = made.translate(_URL_SAFE)
-    start = max(begin, 0)
-    return Edit(start, start + len(source), made, (Mask(KNOWN, needle.stands),))

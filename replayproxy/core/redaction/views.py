@@ -59,9 +59,7 @@ class View:
         return self.at(start), self.tos[index] if inside else self.at(end - 1) + 1
 
     def spell(self, start: int, end: int, new: str) -> str:
-        """NEW in the place of the text from START to END, spelled as the source spells each character there."""
-        if len(new) != end - start:
-            return self.escape.write(new, "")
+        """NEW, as long as the text from START to END, spelled as the source spells each character there."""
         parts, position = [], start
         for index in range(bisect_right(self.ends, start), len(self.starts)):
             first, last = self.starts[index], self.ends[index]
@@ -111,12 +109,8 @@ def _read_percent(spelling: str) -> str:
 
 def _write_percent(text: str, old: str) -> str:
     """Text as percent-encoded octets; an upper-case spelling unless the old one was lower case."""
-    lower = any(character in "abcdef" for character in old)
-    form = "%{:02x}" if lower else "%{:02X}"
-    return "".join(
-        character if not old and re.match(r"[A-Za-z0-9._~-]", character) else form.format(ord(character))
-        for character in text
-    )
+    form = "%{:02x}" if any(character in "abcdef" for character in old) else "%{:02X}"
+    return "".join(form.format(ord(character)) for character in text)
 
 
 def _read_json(spelling: str) -> str:
@@ -162,3 +156,16 @@ JSON = Escape(_JSON, _read_json, _write_json)
 """The inside of a JSON string (RFC 8259 section 7)."""
 HTML = Escape(_HTML, _read_html, _write_html)
 """Character references of HTML and XML, by number and the five of XML."""
+
+
+def _read_any(spelling: str) -> str:
+    return _OF[spelling[0]].read(spelling)
+
+
+def _write_any(text: str, old: str) -> str:
+    return _OF[old[0]].write(text, old)
+
+
+_OF = {"%": PERCENT, "\\": JSON, "&": HTML}
+ANY = Escape(re.compile("|".join(escape.pattern.pattern for escape in _OF.values())), _read_any, _write_any)
+"""Each of percent-encoding, JSON and HTML, wherever it stands: what is nested is read level by level."""
