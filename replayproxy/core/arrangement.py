@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from replayproxy.core.canonical import Canonical, canonical, is_conditional
-from replayproxy.core.digest import canonical_json
 from replayproxy.core.effect import is_write
 from replayproxy.core.exchange import Blob, Body, Cassette, Interaction
 from replayproxy.core.provider import Provider, Providers
@@ -138,10 +138,13 @@ def _series(recordings: list[Recording], writes: dict[Scope, Writes], providers:
 
 
 def digest_of(recordings: Iterable[Recording]) -> str:
-    """The SHA-256 over what RECORDINGS ask and answer, in their order and with their ids; times take no part."""
+    """The SHA-256 over what RECORDINGS ask and answer, in their order and with their ids; times take no part.
+
+    The contents are lists of text and whole numbers, so that there is one way to write them as JSON.
+    """
     total = hashlib.sha256()
     for recording in recordings:
-        total.update(canonical_json(_contents(recording)))
+        total.update(json.dumps(_contents(recording), separators=(",", ":")).encode("ascii"))
     return total.hexdigest()
 
 

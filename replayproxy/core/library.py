@@ -24,6 +24,11 @@ NEAR = 32
 SIFTED = 512
 """How many keys of a host are sifted for those, where none has the path that was asked for."""
 
+REMEMBERED = 4096
+"""How many questions are kept, at most: environments ask the same again in every episode."""
+LONGEST_REMEMBERED = 16_384
+"""The longest body, in octets, of a question that is kept."""
+
 type Mask = Callable[[Request], Request]
 type Place = tuple[Origin, str]
 
@@ -74,6 +79,7 @@ class Library:
     _show: Mask
     _rules: Mapping[str, MatchRules]
     _joined: dict[tuple[bytes, ...], Series] = field(default_factory=dict)
+    _asked: dict[Request, Question] = field(default_factory=dict, repr=False)
 
     @classmethod
     def build(
@@ -124,7 +130,20 @@ class Library:
         return self._rules.get(host) or self.providers.of(host).match
 
     def question(self, request: Request) -> Question:
-        """REQUEST as it is looked up, under each salt that cassettes were masked with."""
+        """REQUEST as it is looked up, under each salt that cassettes were masked with.
+
+        It depends on nothing but the request, so that the last ones are remembered.
+        """
+        known = self._asked.get(request)
+        if known is None:
+            known = self._questioned(request)
+            if len(self._asked) >= REMEMBERED:
+                self._asked.clear()
+            if isinstance(request.body, bytes) and len(request.body) <= LONGEST_REMEMBERED:
+                self._asked[request] = known
+        return known
+
+    def _questioned(self, request: Request) -> Question:
         rules = self.rules_of(request.origin.host)
         forms: list[Canonical] = []
         plain: Canonical | None = None
@@ -137,9 +156,7 @@ class Library:
                 forms.append(canonical(masked, rules))
         first = forms[0] if forms else canonical(request, rules)
         keys = tuple(dict.fromkeys(form.key for form in forms))
-        return Question(
-            request, rules, first.key, frozenset(form.preference for form in forms), self._series(keys)
-        )
+        return Question(request, rules, first.key, frozenset(form.preference for form in forms), self._series(keys))
 
     def _series(self, keys: tuple[bytes, ...]) -> Series | None:
         """What is recorded under KEYS: one series, or several joined in their order."""

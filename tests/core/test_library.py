@@ -8,7 +8,7 @@ import pytest
 
 from replayproxy.core.errors import UsageError
 from replayproxy.core.exchange import Cassette, Headers, Interaction, Origin, Request, Response
-from replayproxy.core.library import NEAR, Library
+from replayproxy.core.library import LONGEST_REMEMBERED, NEAR, REMEMBERED, Library
 from replayproxy.core.provider import MatchRules, Provider, Providers, RedactRule, Selector
 from replayproxy.core.redaction import Redactor
 
@@ -89,6 +89,20 @@ def test_the_earliest_moment_of_recording(recorded: int, started: int, earliest:
     assert build(cassette).recorded_us == earliest
 
 
+def test_what_was_asked_is_remembered_within_bounds() -> None:
+    """The same question is worked out once; many others, and long ones, push nothing out of memory."""
+    library = build(tape(ask("/a")))
+    first = library.question(ask("/a"))
+    assert library.question(ask("/a")) is first
+    long = ask("/a", "POST", body=b"a" * (LONGEST_REMEMBERED + 1))
+    assert library.question(long) is not library.question(long)
+    for number in range(REMEMBERED):
+        library.question(ask(f"/{number}"))
+    again = library.question(ask("/a"))
+    assert again is not first
+    assert again == first
+
+
 # -- masks ------------------------------------------------------------------------------------------
 
 SECRET = ask("/me", headers=(("Authorization", "Bearer sk-live-0123456789abcdefghij"),))
@@ -114,7 +128,8 @@ def test_cassettes_of_several_salts_are_one_series() -> None:
         providers=providers,
     )
     assert found(library, MAIL) == ["b0", "a0"]
-    assert library.question(MAIL).series is library.question(MAIL).series
+    other_client = replace(MAIL, headers=(*TYPED, ("User-Agent", "other")))
+    assert library.question(MAIL).series is library.question(other_client).series
     assert found(library, replace(MAIL, body=b'{"email": "eve@example.test"}')) == ["c0"]
     assert found(library, replace(MAIL, body=b'{"email": "bob@example.test"}')) == []
 
