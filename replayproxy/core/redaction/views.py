@@ -124,11 +124,15 @@ def _read_json(spelling: str) -> str:
 def _write_json(text: str, old: str) -> str:
     r"""Text as JSON escapes: all as \uXXXX where the old spelling was one, else only what must be escaped."""
     every = old.startswith("\\u")
-    characters = text.encode("latin-1").decode("utf-8", "surrogateescape")
+    octets = text.encode("latin-1")
+    try:
+        characters = octets.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        characters = octets.decode("utf-8", "surrogateescape")
     spelled = []
     for character in characters:
         if not every and character not in '"\\' and character >= " ":
-            spelled.append(_octets(character))
+            spelled.append(character.encode("utf-8", "surrogateescape").decode("latin-1"))
             continue
         units = character.encode("utf-16-be", "surrogatepass")
         spelled += [f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2)]

@@ -487,11 +487,9 @@ def test_a_look_up_teaches_nothing() -> None:
     assert masked.target == f"/{placeholder(SALT, SECRET)}"
     quiet = exchange(f"/{SECRET}").request
     assert redactor.redact_request(quiet) is quiet
-    assert (
-        redactor.redact_request(masked)
-        == replace(masked, headers=(("X-Api-Key", placeholder(SALT, placeholder(SALT, SECRET))),), target=masked.target)
-        or masked.headers
-    )
+    known = Redactor(SALT, placeholders=[placeholder(SALT, SECRET)])
+    assert known.redact_request(masked) is masked
+    assert known.redact_request(quiet).target == masked.target
 
 
 def test_many_known_secrets() -> None:
