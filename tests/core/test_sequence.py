@@ -28,9 +28,7 @@ def recording(
 ) -> Recording:
     """A recording named by its position."""
     request = Request(method="PUT" if write else "GET", origin=ORIGIN, target=target)
-    interaction = Interaction(
-        id=str(position), order=position, request=request, response=Response(status=status)
-    )
+    interaction = Interaction(id=str(position), order=position, request=request, response=Response(status=status))
     return Recording(
         id=str(position),
         position=position,
@@ -48,10 +46,7 @@ def arrange(
 ) -> tuple[dict[str, Series], dict[Scope, Writes]]:
     """The series of RECORDINGS by method and target, and their writes by scope."""
     scopes = dict.fromkeys(one.scope for one in recordings if one.write)
-    writes = {
-        scope: Writes(tuple(one for one in recordings if one.write and one.scope == scope))
-        for scope in scopes
-    }
+    writes = {scope: Writes(tuple(one for one in recordings if one.write and one.scope == scope)) for scope in scopes}
     series: dict[str, Series] = {}
     for key in dict.fromkeys(map(key_of, recordings)):
         own = tuple(one for one in recordings if key_of(one) == key)
@@ -75,9 +70,7 @@ class Player:
 
     def ask(self, key: str, *, conditional: bool = False, preference: bytes = b"") -> int | Absent:
         """The position of the answer, or why there is none."""
-        found = self.cursors.next(
-            self.series[key], conditional=conditional, preferences=frozenset([preference])
-        )
+        found = self.cursors.next(self.series[key], conditional=conditional, preferences=frozenset([preference]))
         if isinstance(found, Absent):
             return found
         if found.write:
@@ -139,9 +132,7 @@ def test_another_origin_is_never_covered() -> None:
         ("once", [0, 1, 2, None, None, None, None]),
     ],
 )
-def test_every_answer_comes_once_before_any_comes_again(
-    rule: provider.Sequence, places: list[int | None]
-) -> None:
+def test_every_answer_comes_once_before_any_comes_again(rule: provider.Sequence, places: list[int | None]) -> None:
     """Recorded order, then what the provider's sequence says."""
     assert [place(given, 3, rule) for given in range(7)] == places
     player = Player([recording(at) for at in range(3)], rule)
@@ -264,9 +255,7 @@ def test_a_recorded_304_answers_conditional_requests_only() -> None:
         ([recording(0), recording(1, status=304)], True, 1),
     ],
 )
-def test_either_kind_makes_do_with_what_suits_it(
-    tape: list[Recording], conditional: bool, answer: int | None
-) -> None:
+def test_either_kind_makes_do_with_what_suits_it(tape: list[Recording], conditional: bool, answer: int | None) -> None:
     """A whole answer suits everyone; an answer to a condition only those who set one."""
     found = Player(tape).ask(READ, conditional=conditional)
     assert found == (Absent("miss-unknown") if answer is None else answer)
@@ -275,9 +264,7 @@ def test_either_kind_makes_do_with_what_suits_it(
 def test_the_callers_own_recordings_come_first() -> None:
     """Equal preference first; whoever has none there goes through all."""
     ann, bob = b"\x0a", b"\x0b"
-    player = Player(
-        [recording(0, preference=ann), recording(1, preference=bob), recording(2, preference=ann)]
-    )
+    player = Player([recording(0, preference=ann), recording(1, preference=bob), recording(2, preference=ann)])
     assert [player.ask(READ, preference=bob) for _ in range(2)] == [1, 1]
     assert [player.ask(READ, preference=ann) for _ in range(3)] == [0, 2, 2]
     assert [player.ask(READ, preference=b"\x0c") for _ in range(4)] == [0, 1, 2, 2]
@@ -389,9 +376,7 @@ def test_a_run_that_repeats_the_recording_gets_the_recording(tape: list[Recordin
 
 @settings(max_examples=100, deadline=None)
 @given(
-    st.lists(
-        st.lists(st.tuples(st.sampled_from(["", "/1"]), st.booleans()), max_size=5), min_size=1, max_size=3
-    ),
+    st.lists(st.lists(st.tuples(st.sampled_from(["", "/1"]), st.booleans()), max_size=5), min_size=1, max_size=3),
     st.lists(st.tuples(st.sampled_from(["/s", "/t"]), st.just(False)), max_size=6),
     st.data(),
 )
@@ -402,10 +387,7 @@ def test_answers_do_not_depend_on_the_order_of_arrival(
 
     Each client writes and reads under a path of its own, and all of them read what nobody writes.
     """
-    lines = [
-        [(f"/client{number}{path}", write) for path, write in program]
-        for number, program in enumerate(programs)
-    ]
+    lines = [[(f"/client{number}{path}", write) for path, write in program] for number, program in enumerate(programs)]
     lines += [[step] for step in shared]
     flat = [step for line in lines for step in line]
     tape = [recording(at, target, write=write) for at, (target, write) in enumerate(flat)]
