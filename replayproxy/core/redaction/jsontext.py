@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from replayproxy.core.canonical.jsonpath import JsonPath, Path
 from replayproxy.core.redaction.views import JSON, view
 
-_STRING = r'"(?P<string>[^"\\]*(?:\\.[^"\\]*)*)"'
+_STRING = r'"(?P<string>[^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)'
 _TOKEN = re.compile(_STRING + r"|(?P<mark>[{}\[\],:])|(?P<word>[^\s\"{}\[\],:]+)", re.DOTALL)
 _NAME = re.compile(r'"([^"\\\x00-\x1f]{1,128})"[ \t\r\n]*:')
 _LETTER = r"\\u00(?:[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|2[Dd]|3[0-9])"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
@@ -19,6 +20,7 @@ ATTEMPTS = 9
 SHORT = 4
 """Values with fewer characters hide nothing; all of one form share one placeholder (`x`, `X`, `0`)."""
 
+_ESCAPED_MARK = re.compile("%(?:2[0-9A-Fa-f]|3[A-Fa-f]|[46]0|5[B-Fb-f]|7[B-Eb-e])")
 _HEX_LETTERS = frozenset("abcdefABCDEF")
 _CLASSES = str.maketrans({**dict.fromkeys(LOWER, "a"), **dict.fromkeys(UPPER, "A"), **dict.fromkeys("0123456789", "9")})
 
@@ -28,8 +30,9 @@ def placeholder(salt: str, value: str) -> str:
     """What stands for VALUE in a cassette with this SALT (hex).
 
     Same length in octets, digits for digits and letters for letters of their case (hexadecimal stays so), other
-    ASCII characters and a vendor's prefix kept; no number gains a leading zero. It differs from VALUE, unless VALUE
-    is shorter than SHORT or empty. Made by HMAC-SHA256 (RFC 2104), so that it tells nothing about VALUE.
+    ASCII characters (percent-encoded ones too) and a vendor's prefix kept; no number gains a leading zero. It differs
+    from VALUE, unless VALUE is shorter than SHORT or empty. Made by HMAC-SHA256 (RFC 2104), so that it tells nothing
+    about VALUE.
     """
     if len(value) < SHORT:
         return blank(value)
@@ -96,10 +99,12 @@ def _chooser(key: bytes, attempt: int, value: str) -> Callable[[int], int]:
 def _stand_ins(value: str, choose: Callable[[int], int], *, octets: bool) -> Iterator[str]:
     """A character for each of VALUE's, as octet text."""
     hexadecimal = _is_hexadecimal(value)
-    fixed = len(value.rstrip("=")) - 1 if value.endswith("=") else -1
+    fixed = {at for escape in _ESCAPED_MARK.finditer(value) for at in range(*escape.span())}
+    if value.endswith("="):  # The last character before the padding of base64 has bits that must stay zero.
+        fixed.add(len(value.rstrip("=")) - 1)
     for at, character in enumerate(value):
-        if at == fixed:
-            yield character  # The last character before the padding of base64 has bits that must stay zero.
+        if at in fixed:
+            yield character
         elif character == "0":
             yield str(choose(10))
         elif "1" <= character <= "9":

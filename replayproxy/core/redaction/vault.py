@@ -13,6 +13,7 @@ from replayproxy.core.redaction.edits import Edit, Mask
 from replayproxy.core.redaction.lookup import Lookup
 from replayproxy.core.redaction.needles import KNOWN, Needle, needles, stands_alone
 from replayproxy.core.redaction.placeholder import SHORT, blank, form, placeholder
+from replayproxy.core.redaction.views import ANY, view
 
 _LEARNT_FROM = 6
 _RECOGNISED_FROM = 8
@@ -136,6 +137,9 @@ class Vault:
         self.has_spaces = self.has_spaces or " " in secret
         for needle in needles(secret, stands, bounded=bounded):
             self._needles.add(needle.text, needle)
+        said = view(secret, ANY)
+        if said:  # Where it lies under an escape, those of its own are read too.
+            self.learn(said.text, placeholder(self._salt, said.text), rule, words=words)
         return stands
 
     def find(self, text: str) -> Iterator[Edit]:

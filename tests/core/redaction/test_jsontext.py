@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replayproxy.core.canonical.jsonpath import Path, spelled
-from replayproxy.core.redaction.jsontext import is_json, is_veiled, names, scalars
+from replayproxy.core.canonical.jsonpath import JsonPath, Path, spelled
+from replayproxy.core.redaction.jsontext import is_json, is_veiled, names, scalars, selects
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -49,6 +49,8 @@ def test_every_scalar_is_seen_where_it_stands(value: object, ascii_only: bool, i
         pytest.param('{"a":1}{"b":"x"}', [("$.a", "1"), ("$.b", "x")], id="two documents"),
         pytest.param('{"a":{"b":"x","c', [("$.a.b", "x")], id="cut off"),
         pytest.param('{"a":[1,{"b":2},"x"]}', [("$.a[0]", "1"), ("$.a[1].b", "2"), ("$.a[2]", "x")], id="nested"),
+        pytest.param('{"a":"x', [("$.a", "x")], id="cut off in a value"),
+        pytest.param('{"a":"x\\', [("$.a", "x")], id="cut off in an escape"),
         pytest.param('}]"x":,"y"', [("$", "x"), ("$", "y")], id="marks that fit nowhere"),
         pytest.param('{"caf\\u00e9":"x"}', [("$['café']", "x")], id="a name under an escape"),
         pytest.param('{"caf\xc3\xa9":"x"}', [("$['café']", "x")], id="a name in UTF-8"),
@@ -113,3 +115,18 @@ def test_names_without_escapes() -> None:
 def test_names_that_are_under_an_escape(text: str, veiled: bool) -> None:
     """JSON inside a string, and names with an escaped letter, are told without reading the whole."""
     assert is_veiled(text) is veiled
+
+
+@pytest.mark.parametrize(
+    ("path", "place", "selected"),
+    [
+        ("$.a", ("a",), True),
+        ("$.a", ("a", 0, "b"), True),
+        ("$.a", ("b",), False),
+        ("$.a.b", ("a",), False),
+        ("$", ("a", 1), True),
+    ],
+)
+def test_what_a_path_selects(path: str, place: Path, selected: bool) -> None:
+    """A place that the path names, and all that lies in it."""
+    assert selects(JsonPath.parse(path), place) is selected
