@@ -87,9 +87,7 @@ def _asks_for_a_token(_: Request, document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get("grant_type"), str)
 
 
-_TELEMETRY_TYPES = frozenset(
-    {"application/x-sentry-envelope", "application/csp-report", "application/reports+json"}
-)
+_TELEMETRY_TYPES = frozenset({"application/x-sentry-envelope", "application/csp-report", "application/reports+json"})
 _TELEMETRY_MEMBERS = frozenset({"resourceSpans", "resourceMetrics", "resourceLogs"})
 _SENTRY = re.compile(r"/api/\d+/(envelope|store|security|minidump)/?")
 _OTLP = re.compile(r"/v1/(traces|metrics|logs)")
@@ -163,9 +161,7 @@ def _asks_a_model(request: Request, document: Any) -> bool:
 
 READING: tuple[Reading, ...] = (
     Reading("token", "a token request names its grant (RFC 6749) and changes no resource", _asks_for_a_token),
-    Reading(
-        "telemetry", "traces, metrics and crash reports are given to the vendor, not read back", _is_telemetry
-    ),
+    Reading("telemetry", "traces, metrics and crash reports are given to the vendor, not read back", _is_telemetry),
     Reading("graphql-query", "a GraphQL query only reads (GraphQL section 2.3)", _is_graphql_query),
     Reading("model", "a completion or embedding is worked out from its prompt alone", _asks_a_model),
 )

@@ -114,9 +114,7 @@ class Episode:
         self._served[position] = self._served.get(position, 0) + 1
         if recording.write:
             self.cursors.make(recording, self.library.writes[recording.scope])
-        return self._line(
-            Entry(len(self.journal) + 1, "served", recording, "", recording.interaction.response.status)
-        )
+        return self._line(Entry(len(self.journal) + 1, "served", recording, "", recording.interaction.response.status))
 
     def missed(self, question: Question, code: str, status: int, method: str, url: str) -> Entry:
         """QUESTION has no answer, for the reason CODE; METHOD and URL are those of the masked request."""

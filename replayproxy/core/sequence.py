@@ -219,9 +219,7 @@ class Cursors:
         known = preferences & series.preferences
         key = series.recordings[start].id, conditional, known
         if key not in self._lanes:
-            self._lanes[key] = choose(
-                series.recordings[start:end], conditional=conditional, preferences=known
-            )
+            self._lanes[key] = choose(series.recordings[start:end], conditional=conditional, preferences=known)
         return self._lanes[key]
 
     def make(self, write: Recording, writes: Writes) -> None:
