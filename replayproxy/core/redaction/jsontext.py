@@ -17,7 +17,7 @@ _TOKEN = re.compile(_STRING + r"|(?P<mark>[{}\[\],:])|(?P<word>[^\s\"{}\[\],:]+)
 _NAME = re.compile(r'"([^"\\\x00-\x1f]{1,128})"[ \t\r\n]*:')
 _LETTER = r"\\u00(?:[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|2[Dd]|3[0-9])"
 _SPELLED_NAME = re.compile(_LETTER + r'(?:[^"\\]|\\.){0,128}"[ \t\r\n]*:', re.DOTALL)
-_NESTED = re.compile(r'"(?:\s|\\[nrt]){0,64}[\[{](?:\s|\\[nrt]){0,64}\\"')
+_NESTED = re.compile(r'"(?:\s|\\[nrt]){0,64}[\[{][^"\\]*+(?:\\[^"][^"\\]*+)*+\\"', re.DOTALL)
 _OPENING = re.compile(r'\s*(?:\{\s*(?:"|\})|\[\s*(?:["{\[\]0-9tfn-]))')
 
 

@@ -105,7 +105,7 @@ def test_names_without_escapes() -> None:
     [
         ('{"pass\\u0077ord":"x"}', True),
         ('{"body":"{\\"a\\":1}"}', True),
-        ('{"body":"\\n [\\n {\\"a\\":1}]"}', False),
+        ('{"body":"\\n [\\n {\\"a\\":1}]"}', True),
         ('{"body":" [ \\"a\\"]"}', True),
         ('{"a":"line\\nline \\"quoted\\""}', False),
         ('{"html":"\\u003cb\\u003e"}', False),
