@@ -70,7 +70,8 @@ def from_map(fields: FieldMap, order: list[Any] | None) -> Headers:
             raise MisfitError(f"names {item!r}, of which the map has only {len(values)}", (at,), hint=hint)
         headers.append((item, values[taken[item]]))
         taken[item] += 1
+    hidden = own - named
     for name, values in fields.items():
-        if name.lower() not in own - named:
+        if name.lower() not in hidden:
             headers.extend((name, value) for value in values[taken[name] :])
     return tuple(headers)

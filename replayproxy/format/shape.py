@@ -236,18 +236,6 @@ class Entries:
 
 
 @dataclass(frozen=True)
-class Anything:
-    """Any value; who reads it checks it."""
-
-    def check(self, value: Any) -> None:
-        """Never raises."""
-
-    def schema(self) -> dict[str, Any]:
-        """The schema that allows all."""
-        return {}
-
-
-@dataclass(frozen=True)
 class Key:
     """One key of a Record: the shape of its value, what it means, and whether it must be there."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
+from replayproxy.core.rights import TAG
 from replayproxy.format.shape import (
-    Anything,
     Either,
     Entries,
     Flag,
@@ -27,13 +28,26 @@ TIME_PATTERN: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[
 _SHA256 = Text("[0-9a-f]{64}", "text of 64 lower-case hex digits")
 _TIME = Text(TIME_PATTERN, "text like '2026-01-31T12:00:00.000000Z'")
 _WIRE = Text(latin=True)
-_WORD = Text(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "a token (text, RFC 9110 section 5.6.2)")
+WORD: Final = Text(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "a token (text, RFC 9110 section 5.6.2)")
 _STATUS = Integer(100, 999)
 _HEADERS = Entries(Items(_WIRE, least=1))
 _PAIR = Row((_WIRE, _WIRE), 2)
 _PAIRS = Items(_PAIR)
 _ORDERED = Items(Either(_PAIR, _WIRE))
 _HEADERS_SAY = "fields in the order of the wire: a name takes its next value from the map, a pair is a field of its own"
+
+
+@dataclass(frozen=True)
+class RightsTag:
+    """A rights tag, which `core/rights` checks when it is read, with codes of its own; the schema is its too."""
+
+    def check(self, value: Any) -> None:
+        """Never raises."""
+
+    def schema(self) -> dict[str, Any]:
+        """A reference, since the tag stands in two places."""
+        return {"$ref": "#/$defs/rights"}
+
 
 BLOB: Final = Record(
     {
@@ -45,7 +59,7 @@ _STORED_ELSEWHERE = Record({"replayproxy": Key(BLOB, required=True)})
 
 _REQUEST = Record(
     {
-        "method": Key(_WORD, required=True),
+        "method": Key(WORD, required=True),
         "uri": Key(_WIRE, "absolute URL; the path and query as sent, a default port left out", required=True),
         "body": Key(Octets(optional=True), "text (its UTF-8), or !!binary; null for none", required=True),
         "headers": Key(_HEADERS, "name to values", required=True),
@@ -118,7 +132,7 @@ _INTERACTION_MORE = Record(
         "scenario": Key(Text()),
         "request": Key(_REQUEST_MORE),
         "response": Key(_RESPONSE_MORE),
-        "rights": Key(Anything(), "the tag, where it is not the cassette's"),
+        "rights": Key(RightsTag(), "the tag, where it is not the cassette's"),
         "redactions": Key(
             Items(
                 Record({name: Key(Text(), required=True) for name in ("at", "rule", "placeholder")}),
@@ -147,7 +161,7 @@ _HEAD = Record(
         "recorded_at": Key(_TIME),
         "tool": Key(Text(), "who wrote it, with its version"),
         "note": Key(Text()),
-        "rights": Key(Anything(), "the tag of every interaction without one of its own", required=True),
+        "rights": Key(RightsTag(), "the tag of every interaction without one of its own", required=True),
         "salt": Key(Text("(?:[0-9a-f]{2})*", "text of hex digits"), "what placeholders are made from"),
         "signature": Key(
             Record({"keyid": Key(Text(), required=True), "sig": Key(Text(), required=True)}),
@@ -182,4 +196,5 @@ def json_schema() -> dict[str, Any]:
         "$id": f"replayproxy/cassette-{FORMAT}",
         "title": "replayproxy cassette",
         **CASSETTE.schema(),
+        "$defs": {"rights": TAG.schema()},
     }

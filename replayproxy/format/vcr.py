@@ -24,6 +24,7 @@ from replayproxy.format.bodies import body_of
 from replayproxy.format.document import MisfitError, within
 from replayproxy.format.reading import located
 from replayproxy.format.shape import Integer, Octets, Text
+from replayproxy.format.table import WORD
 
 _MAGIC: Final = {
     "gzip": (b"\x1f\x8b",),
@@ -108,11 +109,13 @@ def _text(value: Mapping[str, Any], key: str) -> str:
 
 
 def _request(value: Mapping[str, Any]) -> Request:
-    uri = _text(value, "uri")
+    uri, method = _text(value, "uri"), _text(value, "method")
     with within("uri"):
         origin, target = located(uri)
+    with within("method"):
+        WORD.check(method)
     return Request(
-        method=_text(value, "method"),
+        method=method,
         origin=origin,
         target=_octets(target),
         headers=_headers(value),

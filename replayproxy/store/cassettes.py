@@ -9,16 +9,17 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from replayproxy import format as cassette_format
 from replayproxy.core.errors import CassetteError, OperationError, ReplayproxyError
 from replayproxy.core.exchange import Blob, Cassette
-from replayproxy.format.document import parse
+from replayproxy.format.document import LARGEST, parse
 from replayproxy.store.blobs import SHA256, Blobs
 from replayproxy.store.files import replace_file, sync_file, sync_folder, told
 from replayproxy.store.names import (
     INCOMPLETE,
+    RESERVED,
+    RESERVED_ENDINGS,
     SUFFIX,
     blobs_folder,
     cassette_of_recording,
@@ -31,8 +32,6 @@ type BlobSource = bytes | Path
 """The octets of a blob, or a file that holds them and may be moved away."""
 
 _INTERACTIONS = re.compile(rb"""^["']?(?:http_)?interactions["']?[ ]*:""", re.MULTILINE)
-_SKIPPED: Final = ("RIGHTS.yaml", "replayproxy.yaml")
-_SKIPPED_ENDINGS: Final = (".rights.yaml", INCOMPLETE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +75,9 @@ def read(path: Path) -> Loaded:
 
 def _octets(path: Path) -> bytes:
     try:
+        if path.stat().st_size > LARGEST:
+            hint = "a cassette keeps large bodies in NAME.blobs/"
+            raise CassetteError(f"{path}:1: is larger than {LARGEST >> 20} MiB", hint=hint)
         return path.read_bytes()
     except FileNotFoundError:
         raise missing(path) from None
@@ -137,9 +139,9 @@ def _beneath(folder: Path, notes: list[str]) -> Iterator[Path]:
 
 def _not_a_cassette(path: Path) -> str:
     """Why PATH is certainly no cassette, or "". One in doubt is not passed over: reading it tells why."""
-    if path.name in _SKIPPED:
+    if path.name in RESERVED:
         return "it is configuration"
-    if path.name.endswith(_SKIPPED_ENDINGS):
+    if path.name.endswith(RESERVED_ENDINGS):
         return "it is a recording that was given up" if path.name.endswith(INCOMPLETE) else "it is a rights file"
     data = _octets(path)
     if _INTERACTIONS.search(data):
@@ -215,7 +217,9 @@ def _link_or_copy(source: Path, target: Path) -> None:
 
 def _remove_others(folder: Path, kept: frozenset[str]) -> None:
     """Remove the body files that nothing refers to, and the folder once it is empty; files of others stay."""
-    with told("clean up", folder), contextlib.suppress(FileNotFoundError):
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    with told("clean up", folder):
         names = {entry.name for entry in os.scandir(folder)}
         for name in names:
             if SHA256.fullmatch(name) and name not in kept:

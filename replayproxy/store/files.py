@@ -45,10 +45,12 @@ def replace_file(path: Path, data: bytes, *, lasting: bool = True) -> None:
     """
     temporary = temporary_path(path)
     with told("write", path):
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666
+        mode = path.stat().st_mode & 0o777 if path.exists() else None
         try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode or 0o666)
             try:
+                if mode is not None:
+                    os.fchmod(descriptor, mode)  # open(2) takes away what the umask names
                 write_all(descriptor, data)
                 if lasting:
                     os.fsync(descriptor)

@@ -27,9 +27,12 @@ class Lock:
     def release(self) -> None:
         """Give the lock up."""
         if self._descriptor is not None:
-            self._path.unlink(missing_ok=True)  # while it is held: no one else can hold this file
-            os.close(self._descriptor)
-            self._descriptor = None
+            descriptor, self._descriptor = self._descriptor, None
+            try:
+                with told("unlock", self._path):
+                    self._path.unlink(missing_ok=True)  # while it is held: no one else can hold this file
+            finally:
+                os.close(descriptor)
 
     def __enter__(self) -> Self:
         return self
@@ -46,19 +49,29 @@ def lock(cassette: Path) -> Lock:
     while True:
         with told("lock", cassette):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "another one"
-            os.close(descriptor)
-            hint = "wait until it ends, or record to another file"
-            raise OperationError(f"{cassette} is being recorded by process {holder}", hint=hint) from None
-        if _is_file(descriptor, path):
-            with told("lock", cassette):
-                os.ftruncate(descriptor, 0)
-                write_all(descriptor, f"{os.getpid()}\n".encode())
-            return Lock(path, descriptor)
+            try:
+                if _taken(descriptor, path, cassette):
+                    return Lock(path, descriptor)
+            except BaseException:
+                os.close(descriptor)
+                raise
         os.close(descriptor)  # the holder before us has removed this file; lock the one that is there now
+
+
+def _taken(descriptor: int, path: Path, cassette: Path) -> bool:
+    """Whether the lock that PATH names is ours now, with our process in it; False if PATH is another file by now."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(descriptor, 32).decode("ascii", "replace").strip()
+        hint = "wait until it ends, or record to another file"
+        who = f"process {holder}" if holder else "another process"
+        raise OperationError(f"{cassette} is being recorded by {who}", hint=hint) from None
+    if not _is_file(descriptor, path):
+        return False
+    os.ftruncate(descriptor, 0)
+    write_all(descriptor, f"{os.getpid()}\n".encode())
+    return True
 
 
 def _is_file(descriptor: int, path: Path) -> bool:

@@ -1,8 +1,9 @@
 """The log of a running record: append-only, each entry with length and SHA-256, so that a torn one shows.
 
-    replayproxy-recording LENGTH SHA256   {"format": 1, "mode": …, "base": SHA-256 of the file there was, or
-    ""} head LENGTH SHA256                    a cassette without interactions: its name, rights, salt, …
-    interaction LENGTH SHA256             a cassette with one interaction, as format writes it …
+    replayproxy-recording LENGTH SHA256   {"format": 1, "mode": …, "base": SHA-256 of the file there was, or ""}
+    head LENGTH SHA256                    a cassette without interactions: its name, rights, salt, …
+    interaction LENGTH SHA256             a cassette with one interaction, as format writes it
+    …
 
 An entry that write(2) took survives the death of its process; `flush` makes it survive that of the machine.
 """
@@ -85,7 +86,7 @@ class LogWriter:
         try:
             with told("write", self.path):
                 write_all(self._descriptor, entry)
-        except OperationError:
+        except BaseException:  # an interrupt between two calls would tear the entry as well
             os.ftruncate(self._descriptor, self._size)
             os.lseek(self._descriptor, self._size, os.SEEK_SET)
             raise
@@ -93,12 +94,17 @@ class LogWriter:
 
 
 def read_log(path: Path) -> Content | None:
-    """The log at PATH up to its first entry that is not whole; None where not even its head is.
+    """The log at PATH up to its first entry that is not whole; None where not even its head is, or no log at all.
 
     Raises OperationError for a log that a newer version wrote.
     """
-    with told("read", path):
-        data = path.read_bytes()
+    try:
+        with told("read", path):
+            data = path.read_bytes()
+    except OperationError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return None
+        raise
     entries = list(_entries(data))
     if len(entries) < 2 or entries[0][0] != _START:
         return None

@@ -5,11 +5,14 @@ NAME.blobs/SHA256       its large bodies
 NAME.incomplete.yaml    a recording that was given up, with NAME.incomplete.blobs/
 .NAME.yaml.lock         held while someone records
 .NAME.recording/        the log of a running record, or of one that was killed
+.NAME.yaml.HEX.part     what is not whole yet
 """
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 from pathlib import Path
 from typing import Final, Literal
 
@@ -20,7 +23,12 @@ type OnExisting = Literal["fail", "append", "replace", "new"]
 
 SUFFIX: Final = ".yaml"
 INCOMPLETE: Final = ".incomplete.yaml"
-_LONGEST_TEMPORARY: Final = ".incomplete.yaml.4194304.part"
+RESERVED: Final = ("RIGHTS.yaml", "replayproxy.yaml")
+"""Names of other files, which are no cassettes wherever they lie."""
+
+RESERVED_ENDINGS: Final = (".rights.yaml", INCOMPLETE)
+_LONGEST_TEMPORARY: Final = ".incomplete.yaml.01234567.part"
+_TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{8}\.part", re.DOTALL)
 
 
 def stem(path: Path) -> str:
@@ -54,8 +62,17 @@ def incomplete_path(path: Path) -> Path:
 
 
 def temporary_path(path: Path) -> Path:
-    """A hidden name beside PATH for what is not whole yet."""
-    return path.with_name(f".{path.name}.{os.getpid()}.part")
+    """A hidden name beside PATH for what is not whole yet.
+
+    A new one each time: in a container every process may have the number of one that was killed.
+    """
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+
+
+def is_temporary(name: str, whole: str) -> bool:
+    """Whether NAME is a temporary name of the file WHOLE."""
+    match = _TEMPORARY.fullmatch(name)
+    return match is not None and match[1] == whole
 
 
 def check_target(path: Path, on_existing: OnExisting | None = None, *, told: str = "") -> None:
@@ -65,6 +82,8 @@ def check_target(path: Path, on_existing: OnExisting | None = None, *, told: str
     """
     if path.suffix != SUFFIX or not stem(path) or "\0" in path.name:
         raise UsageError(f"{path} is not a cassette name", hint="choose one that ends in .yaml")
+    if path.name in RESERVED or path.name.endswith(RESERVED_ENDINGS):
+        raise UsageError(f"{path} is a name for another file, not for a cassette", hint="choose another name")
     folder = path.parent
     try:
         if not folder.is_dir():

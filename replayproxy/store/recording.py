@@ -10,14 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
+from replayproxy.core.errors import OperationError
 from replayproxy.core.exchange import Blob, Body, Cassette, Interaction
 from replayproxy.format.bodies import BodyStore
 from replayproxy.store import cassettes, recovery
-from replayproxy.store.files import replace_file, sync_file, told, write_all
+from replayproxy.store.files import replace_file, sync_file, sync_folder, told, write_all
 from replayproxy.store.locking import Lock, lock
 from replayproxy.store.log import Header, LogWriter, read_log
 from replayproxy.store.names import OnExisting, check_target, incomplete_path, recording_folder
-from replayproxy.store.recovery import BLOBS, LOG, Sign
+from replayproxy.store.recovery import BLOBS, GIVEN_UP, LOG, Sign
 
 
 class Recording:
@@ -39,6 +40,8 @@ class Recording:
         note: str,
     ) -> None:
         self.path = path
+        self._mode = mode
+        self._base = recovery.base_digest(path)
         self.existing = existing
         self.notes = (note,) if note else ()
         before = existing.cassette.interactions if existing else ()
@@ -50,12 +53,7 @@ class Recording:
         self._blobs = self._folder / BLOBS
         self._parts = itertools.count()
         self._unsynced: list[Path] = []
-        with told("write", self._folder):
-            self._folder.mkdir(mode=0o700)
-            self._blobs.mkdir()
-        self._log = LogWriter(self._folder / LOG)
-        self._log.start(Header(mode, recovery.base_digest(path)), head)
-        self._log.flush()
+        self._log = _new_log(self._folder, Header(mode, self._base), head)
 
     @classmethod
     def start(cls, path: Path, head: Cassette, on_existing: OnExisting = "fail", *, sign: Sign | None = None) -> Self:
@@ -92,6 +90,7 @@ class Recording:
             while self._unsynced:
                 sync_file(self._unsynced[-1])
                 self._unsynced.pop()
+            sync_folder(self._blobs)
         self._log.flush()
 
     def blob_writer(self) -> BlobWriter:
@@ -99,23 +98,36 @@ class Recording:
         return BlobWriter(self._blobs, next(self._parts), self._unsynced)
 
     def finish(self, sign: Sign | None = None) -> Path:
-        """Write the cassette, interactions by order, and end the recording; gives its path."""
-        return self._end(self.path, self.existing.cassette if self.existing else None, sign)
+        """Write the cassette, interactions by order, and end the recording; gives its path.
+
+        Where someone else has made or changed the cassette meanwhile, it stays as it is, and OperationError says
+        where the recording is.
+        """
+        if self._mode == "replace" or recovery.base_digest(self.path) == self._base:
+            return self._end(LOG, self.path, self.existing.cassette if self.existing else None, sign)
+        target = self.abandon(sign)
+        where = f"; what was recorded is in {target}" if target else ""
+        raise OperationError(
+            f"{self.path} was changed by someone else while it was being recorded{where}",
+            hint="keep one of the two, or import both into one cassette",
+        )
 
     def abandon(self, sign: Sign | None = None) -> Path | None:
         """End the recording without touching the cassette; what was recorded goes to NAME.incomplete.yaml.
 
         Gives that path, or None where nothing was recorded.
         """
+        with told("rename", self._folder / LOG):
+            (self._folder / LOG).rename(self._folder / GIVEN_UP)
         if self.recorded:
-            return self._end(incomplete_path(self.path), None, sign)
+            return self._end(GIVEN_UP, incomplete_path(self.path), None, sign)
         self._close()
         return None
 
-    def _end(self, target: Path, base: Cassette | None, sign: Sign | None) -> Path:
+    def _end(self, log: str, target: Path, base: Cassette | None, sign: Sign | None) -> Path:
         try:
             self.flush()
-            content = read_log(self._folder / LOG)
+            content = read_log(self._folder / log)
             assert content is not None  # `start` has written the head
             recovery.store(target, recovery.merged(base, content), self._folder, sign)
         except BaseException:  # the log stays, for the next recorder or `verify` to recover
@@ -127,9 +139,10 @@ class Recording:
 
     def _close(self) -> None:
         self._log.close()
-        with told("remove", self._folder):
-            shutil.rmtree(self._folder)
-        self._lock.release()
+        try:
+            recovery.remove_log(self._folder)
+        finally:
+            self._lock.release()
 
     def _with_blobs(self, interaction: Interaction) -> Interaction:
         """INTERACTION with its large bodies written to files of their own."""
@@ -145,6 +158,24 @@ class Recording:
                 replace_file(self._blobs / sha256, data, lasting=False)
                 self._unsynced.append(self._blobs / sha256)
         return replace(interaction, request=request, response=response)
+
+
+def _new_log(folder: Path, header: Header, head: Cassette) -> LogWriter:
+    """The log of a new recording in a new FOLDER, on disk; after an error there is no folder either."""
+    try:
+        with told("write", folder):
+            folder.mkdir(mode=0o700)
+            (folder / BLOBS).mkdir()
+        log = LogWriter(folder / LOG)
+        log.start(header, head)
+        log.flush()
+        with told("write", folder):
+            sync_folder(folder)
+            sync_folder(folder.parent)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)  # an error is on its way already
+        raise
+    return log
 
 
 def _stored(bodies: BodyStore, body: Body) -> Body:

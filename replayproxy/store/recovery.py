@@ -9,67 +9,80 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from replayproxy import format as cassette_format
+from replayproxy.core.errors import ReplayproxyError
 from replayproxy.core.exchange import Cassette, Interaction, Signature, interaction_id
 from replayproxy.store import cassettes
 from replayproxy.store.blobs import Blobs
 from replayproxy.store.files import told
 from replayproxy.store.locking import lock
 from replayproxy.store.log import Content, read_log
-from replayproxy.store.names import blobs_folder, incomplete_path, recording_folder
+from replayproxy.store.names import blobs_folder, incomplete_path, is_temporary, recording_folder
 
 type Sign = Callable[[str], Signature]
 """Signs a digest (hex) with the recorder's key."""
 
 LOG = "log"
+GIVEN_UP = "given-up"
+"""What the log is called once its recording was given up: a rename needs no room on a full disk."""
+
 BLOBS = "blobs"
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A log that lies beside a cassette: its content, and the file that it belongs into."""
+    """A log that lies beside a cassette: its content, its folder, and whether its interactions belong to the cassette.
+
+    They do unless the recording was given up, was to replace a cassette, or added to one that is another by now.
+    """
 
     content: Content
     folder: Path
     cassette: Path
-
-    @property
-    def goes_into_cassette(self) -> bool:
-        """Whether its interactions belong to the cassette itself; those of a broken replacement do not."""
-        return self.content.header.mode != "replace"
+    belongs: bool
 
     @property
     def target(self) -> Path:
         """The file that its interactions go to."""
-        return self.cassette if self.goes_into_cassette else incomplete_path(self.cassette)
+        return self.cassette if self.belongs else incomplete_path(self.cassette)
 
 
 def pending(path: Path) -> Pending | None:
     """The log beside the cassette PATH of a recorder that was killed or still runs; None if it is empty."""
-    log = recording_folder(path) / LOG
-    content = read_log(log) if log.is_file() else None
-    return Pending(content, log.parent, path) if content is not None and content.interactions else None
+    folder = recording_folder(path)
+    for name, given_up in ((LOG, False), (GIVEN_UP, True)):
+        content = read_log(folder / name)
+        if content is not None and content.interactions:
+            replaces = content.header.mode == "replace" and content.header.base != ""
+            same = base_digest(path) == content.header.base
+            return Pending(content, folder, path, same and not replaces and not given_up)
+    return None
 
 
 def read_with_pending(path: Path) -> cassettes.Loaded:
-    """As `cassettes.read`, with the interactions of a log beside it and a warning; writes nothing."""
+    """As `cassettes.read`, with the interactions of a log that belong to it and a warning; writes nothing."""
     log = pending(path)
-    if log is None or not log.goes_into_cassette:
+    if log is None:
         return cassettes.read(path)
-    base = cassettes.read(path) if path.exists() else None
+    base = cassettes.read(path) if path.exists() or not log.belongs else None
     if base is not None and _is_in(base.cassette, log.content):
         return base
+    count, verify = len(log.content.interactions), f"`replayproxy verify {path}`"
+    before = base.warnings if base is not None else ()
+    if base is not None and not log.belongs:
+        aside = f"{path}: {count} interactions of a recording that did not end are not part of it"
+        return replace(base, warnings=(*before, f"{aside}; {verify} puts them into {log.target}"))
     cassette = merged(base.cassette if base else None, log.content)
     blobs = Blobs(str(path), [blobs_folder(path), log.folder / BLOBS])
-    told_so = f"{path}: {len(log.content.interactions)} interactions come from a recording that did not end"
-    hint = f"{told_so}; `replayproxy verify {path}` puts them into the cassette"
-    return cassettes.Loaded(cassette, path, blobs, (*(base.warnings if base else ()), hint))
+    served = f"{path}: {count} interactions come from a recording that did not end"
+    return cassettes.Loaded(cassette, path, blobs, (*before, f"{served}; {verify} puts them into the cassette"))
 
 
 def recover(path: Path, sign: Sign | None = None) -> str:
     """Put what a killed recorder left of the cassette PATH where it belongs; says what was done, if anything.
 
-    Every whole interaction is kept: in the cassette itself, or, where it was to be replaced or was changed
-    since, in NAME.incomplete.yaml. Raises OperationError where a recorder is still at work.
+    Every whole interaction is kept: in the cassette itself, or, where it was to be replaced, was changed since or
+    cannot be read, or the recording was given up, in NAME.incomplete.yaml. Raises OperationError where a recorder is
+    still at work.
     """
     if not recording_folder(path).exists():
         return ""
@@ -80,19 +93,42 @@ def recover(path: Path, sign: Sign | None = None) -> str:
 def recover_locked(path: Path, sign: Sign | None = None) -> str:
     """As `recover`, for a caller that holds the lock on PATH."""
     folder = recording_folder(path)
+    if not folder.exists():
+        return ""
     log = pending(path)
     done = _put_in_place(log, sign) if log is not None else ""
-    with told("remove", folder):
-        if folder.exists():
-            shutil.rmtree(folder)
+    remove_log(folder)
+    for target in (path, incomplete_path(path)):
+        _remove_temporaries(target)
     return done
 
 
+def remove_log(folder: Path) -> None:
+    """Remove the FOLDER of a recording that is in its place; once its log is gone, nothing will look for its bodies."""
+    with told("remove", folder):
+        for name in (LOG, GIVEN_UP):
+            (folder / name).unlink(missing_ok=True)
+        shutil.rmtree(folder)
+
+
+def _remove_temporaries(path: Path) -> None:
+    """Remove what a killed process left half written of the cassette PATH and its body files."""
+    blobs = blobs_folder(path)
+    with told("clean up", path):
+        left = [entry for entry in path.parent.iterdir() if is_temporary(entry.name, path.name)]
+        if blobs.is_dir() and not blobs.is_symlink():
+            left += [entry for entry in blobs.iterdir() if is_temporary(entry.name, entry.name[1:65])]
+        for entry in left:
+            entry.unlink()
+        if blobs.is_dir() and not blobs.is_symlink() and not any(blobs.iterdir()):
+            blobs.rmdir()
+
+
 def _put_in_place(log: Pending, sign: Sign | None) -> str:
-    base = cassettes.read(log.cassette).cassette if log.cassette.exists() else None
-    if base is not None and _is_in(base, log.content):
+    base, aside = _whole(log.cassette), _whole(incomplete_path(log.cassette))
+    if any(there is not None and _is_in(there, log.content) for there in (base, aside)):
         return ""  # the recorder died between writing the cassette and removing its log
-    if log.goes_into_cassette and base_digest(log.cassette) == log.content.header.base:
+    if log.belongs and (base is not None or not log.cassette.exists()):
         target, before = log.cassette, base
     else:
         target, before = incomplete_path(log.cassette), None
@@ -101,9 +137,20 @@ def _put_in_place(log: Pending, sign: Sign | None) -> str:
     return f"recovered {len(log.content.interactions)} interactions of a killed recording into {target}{torn}"
 
 
+def _whole(path: Path) -> Cassette | None:
+    """The cassette at PATH; None where there is none, or one that cannot be read and so must not be written over."""
+    try:
+        return cassettes.read(path).cassette
+    except ReplayproxyError:
+        return None
+
+
 def base_digest(path: Path) -> str:
     """The SHA-256 of the file at PATH, "" where there is none."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
+    if not path.exists():
+        return ""
+    with told("read", path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def store(target: Path, cassette: Cassette, folder: Path, sign: Sign | None) -> None:

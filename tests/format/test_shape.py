@@ -9,7 +9,6 @@ import pytest
 
 from replayproxy.format.document import MisfitError
 from replayproxy.format.shape import (
-    Anything,
     Either,
     Entries,
     Flag,
@@ -40,7 +39,6 @@ FITS: list[tuple[Shape, Any]] = [
     (Either(Items(Text()), Text()), ["a"]),
     (Either(Items(Text()), Text()), "a"),
     (Entries(Integer()), {"a": 1}),
-    (Anything(), [{}]),
     (RECORD, {"name": "a", "count": 1}),
     (OPEN, {"x-own": [1]}),
 ]

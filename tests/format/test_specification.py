@@ -30,7 +30,8 @@ def test_every_key_is_named(root: Path) -> None:
     text = _specification(root)
     prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     named = set(re.findall(r"`([^`\n]+)`", prose))
-    assert _words(json_schema()) - named - {"blob", "size"} == set()
+    schema = {key: value for key, value in json_schema().items() if key != "$defs"}  # rights have a page of their own
+    assert _words(schema) - named - {"blob", "size"} == set()
     assert "{blob: SHA256, size: N}" in text
 
 

@@ -52,12 +52,13 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "a.yaml").read_bytes() == b"0123456789"
 
 
-def test_a_planted_link_is_not_followed(tmp_path: Path) -> None:
+def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A link where the temporary file goes cannot make us write elsewhere."""
     path = tmp_path / "a.yaml"
     victim = tmp_path / "victim"
     victim.write_bytes(b"safe")
-    (tmp_path / f".a.yaml.{os.getpid()}.part").symlink_to(victim)
+    monkeypatch.setattr("secrets.token_hex", lambda _: "01234567")
+    (tmp_path / ".a.yaml.01234567.part").symlink_to(victim)
     with pytest.raises(OperationError):
         replace_file(path, b"two")
     assert victim.read_bytes() == b"safe"
