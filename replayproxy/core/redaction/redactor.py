@@ -14,9 +14,6 @@ from replayproxy.core.redaction.stream import BodyStream
 from replayproxy.core.redaction.text import Search
 from replayproxy.core.redaction.vault import Vault
 
-PASSES = 4
-"""How often an exchange is read, at most: what is learnt late in it is masked early in it too."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -49,12 +46,10 @@ class Redactor:
         What it teaches holds for all that comes after. Masking it again changes nothing.
         """
         self._vault.recall(octets_of(one.placeholder) for one in interaction.redactions)
-        made, notes = interaction, Notes()
-        for _ in range(PASSES):
+        known = -1
+        while known != len(self._vault):  # What is learnt late is masked early too; only parts of it are learnt.
             known = len(self._vault)
             made, notes = self._masked(interaction, self._vault)
-            if len(self._vault) == known:
-                break
         new = (Redaction(at=at, rule=mask.rule, placeholder=text_of(mask.placeholder)) for at, mask in notes)
         ordered = sorted({*interaction.redactions, *new}, key=lambda one: (one.at, one.rule, one.placeholder))
         return replace(made, redactions=tuple(ordered))
@@ -66,12 +61,10 @@ class Redactor:
         """
         vault = Vault(self._salt, within=self._vault)
         rules = self._rules(request.origin.host)
-        made = request
-        for _ in range(PASSES):
+        known = -1
+        while known != len(vault):
             known = len(vault)
             made = redacted_request(request, Search(vault, rules), Notes())
-            if len(vault) == known:
-                break
         return made
 
     def stream(self, host: str, content_type: str) -> BodyStream:

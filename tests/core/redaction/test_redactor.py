@@ -492,6 +492,26 @@ def test_a_look_up_teaches_nothing() -> None:
     assert known.redact_request(quiet).target == masked.target
 
 
+def test_what_comes_late_is_masked_early() -> None:
+    """A credential that only the end of an answer names is masked in the request before it, and in a chain too."""
+    chain = {"password": "AAAA-0001", "note": "AAAA-0001:BBBB-0002", "client_secret": "BBBB-0002"}
+    made = Redactor(SALT).redact(exchange("/x/BBBB-0002/AAAA-0001", answer=json.dumps(chain).encode()))
+    assert_clean(made, "AAAA-0001")
+    assert_clean(made, "BBBB-0002")
+    asked = Redactor(SALT).redact_request(exchange("/x/BBBB-0002", (JSON,), json.dumps(chain).encode()).request)
+    assert asked.target == f"/x/{placeholder(SALT, 'BBBB-0002')}"
+
+
+def test_a_body_in_windows() -> None:
+    """A body that is too large to be held is masked as it comes, by the rules of its host, and teaches."""
+    rule = RedactRule(pattern="acme-[0-9]+")
+    redactor = Redactor(SALT, lambda host: (rule,) if host == "api.test" else ())
+    stream = redactor.stream("api.test", "text/plain")
+    assert stream.feed(b"to acme-0001, ") + stream.finish() == f"to {placeholder(SALT, 'acme-0001')}, ".encode()
+    assert {mask.rule for _, mask in stream.notes} == {"user-rule"}
+    assert_clean(redactor.redact(exchange("/acme-0001")), "acme-0001")
+
+
 def test_many_known_secrets() -> None:
     """A recording with hundreds of tokens still finds each."""
     redactor = Redactor(SALT)
