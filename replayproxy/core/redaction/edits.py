@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 
@@ -39,10 +38,13 @@ def settle(edits: Iterable[Edit]) -> list[Edit]:
     return kept
 
 
-def is_settled(edits: Iterable[Edit], kept: Sequence[Edit]) -> bool:
-    """Whether each of EDITS lies within one of those that were KEPT of them, so that all has been done."""
-    starts = [edit.start for edit in kept]
-    return all(edit.end <= kept[bisect_right(starts, edit.start) - 1].end for edit in edits)
+def is_settled(edits: Iterable[Edit], kept: Iterable[Edit]) -> bool:
+    """Whether the edits that were KEPT do all that EDITS would: none was left out that does something else.
+
+    An edit within a longer one counts too, as the longer one may leave what the shorter one changes.
+    """
+    done = {(edit.start, edit.end, edit.new) for edit in kept}
+    return all((edit.start, edit.end, edit.new) in done for edit in edits)
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:

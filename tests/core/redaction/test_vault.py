@@ -82,6 +82,14 @@ def test_what_is_looked_for_elsewhere(secret: str, rule: str, words: bool, learn
     assert len(vault) == int(learnt)
 
 
+def test_of_known_values_that_overlap_the_first_stays() -> None:
+    """What is left of the other is masked for itself."""
+    vault = Vault(SALT)
+    for secret in ("abc-12-def", "12-def-3456"):
+        vault.learn(secret, stand(secret), "token")
+    assert vault.conceal("abc-12-def-3456", "token")[0] == stand("abc-12-def") + stand("-3456")
+
+
 def test_it_learns_once() -> None:
     """The same secret again teaches nothing."""
     vault = Vault(SALT)
