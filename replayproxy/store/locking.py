@@ -29,8 +29,8 @@ class Lock:
         if self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
             try:
-                with told("unlock", self._path):
-                    self._path.unlink(missing_ok=True)  # while it is held: no one else can hold this file
+                with contextlib.suppress(OSError):  # a file that has to stay is no lock: the kernel's is what counts
+                    self._path.unlink()  # while it is held: no one else can hold this file
             finally:
                 os.close(descriptor)
 
