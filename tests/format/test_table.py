@@ -65,3 +65,16 @@ def test_table_and_schema_refuse_alike(edit: tuple[str, Any]) -> None:
         jsonschema.validate(changed, json_schema())
     with pytest.raises(MisfitError):
         CASSETTE.check(changed)
+
+
+def test_the_schema_knows_rights() -> None:
+    """A tag in either place is judged by the tag's own schema."""
+    value = yaml.safe_load((GOLDEN[0].parent / "plain.yaml").read_bytes())
+    jsonschema.validate(value, json_schema())
+    head = {**value["replayproxy"], "rights": {**value["replayproxy"]["rights"], "permissions": {"ship": True}}}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**value, "replayproxy": head}, json_schema())
+    first = value["interactions"][0]
+    first["replayproxy"]["rights"] = {"licence": "MIT"}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(value, json_schema())

@@ -157,6 +157,7 @@ WRONG = {
     "request of text": ({"request": "x", "response": {}}, "interactions[0].request: must be a mapping"),
     "no uri": (interaction(request={"uri": None}), "interactions[0].request.uri: must be text"),
     "relative uri": (interaction(request={"uri": "/a"}), "interactions[0].request.uri: not an absolute"),
+    "method that is no token": (interaction(request={"method": "GET /"}), "request.method: must be a token"),
     "method of a number": (interaction(request={"method": 1}), "interactions[0].request.method: must be text"),
     "body of a mapping": (interaction(request={"body": {}}), "interactions[0].request.body: must be text or !!binary"),
     "no status": (interaction(status=None), "interactions[0].response.status: must be a mapping"),

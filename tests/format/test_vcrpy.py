@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import aiohttp
@@ -54,7 +55,7 @@ def with_requests(url: str) -> Answer:
 
 def with_httpx(url: str) -> Answer:
     """GET by httpx."""
-    answer = httpx.get(url)
+    answer = httpx.get(url, follow_redirects=True)
     return answer.status_code, answer.content, answer.headers.get_list("set-cookie"), answer.headers.get("Content-Type")
 
 
@@ -128,11 +129,25 @@ def test_vcrpy_fails_loudly_on_bodies_in_files(
 
 
 class _Upstream(BaseHTTPRequestHandler):
-    """Answers with a repeated field and a body that depends on the path."""
+    """Answers with a repeated field and a body that depends on the path; to POST with what it was sent."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        self._answer(201, self.rfile.read(int(self.headers["Content-Length"])))
 
     def do_GET(self) -> None:
-        body = b"\x00\xff" if self.path == "/octets" else "é".encode()
-        self.send_response(200)
+        if self.path == "/moved":
+            self._answer(302, b"", location="/text")
+        elif self.path == "/coded" and "gzip" in self.headers.get("Accept-Encoding", ""):
+            self._answer(200, gzip.compress(b"coded", mtime=0), content_encoding="gzip")
+        else:
+            self._answer(200, b"\x00\xff" if self.path == "/octets" else "é".encode())
+
+    def _answer(self, status: int, body: bytes, **fields: str) -> None:
+        self.send_response(status)
+        for name, value in fields.items():
+            self.send_header(name.replace("_", "-").title(), value)
         self.send_header("X-A", "1")
         self.send_header("X-A", "2")
         self.send_header("Content-Length", str(len(body)))
@@ -146,8 +161,8 @@ class _Upstream(BaseHTTPRequestHandler):
 @pytest.fixture
 def upstream() -> Iterator[str]:
     """A server on the loopback."""
-    server = HTTPServer(("127.0.0.1", 0), _Upstream)
-    thread = threading.Thread(target=server.serve_forever)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Upstream)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
@@ -159,11 +174,61 @@ def upstream() -> Iterator[str]:
 def test_we_read_what_vcrpy_writes(tmp_path: Path, upstream: str, get: Callable[[str], Answer]) -> None:
     """Recorded by VCR.py through four clients, read by us, written as ours, and played by VCR.py again."""
     path = tmp_path / "theirs.yaml"
+    urls = [f"{upstream}/{name}" for name in ("text", "octets", "coded", "moved")]
     with vcr.use_cassette(str(path), record_mode="once"):
-        live = [get(f"{upstream}/text"), get(f"{upstream}/octets")]
+        live = [get(url) for url in urls]
     cassette = load(path.read_bytes(), path.name)
-    assert [one.response.body for one in cassette.interactions] == ["é".encode(), b"\x00\xff"]
+    bodies = [one.response.body for one in cassette.interactions]
+    coded = b"coded" if get is not with_urllib else "é".encode()  # which takes no coding
+    assert bodies == ["é".encode(), b"\x00\xff", coded, b"", "é".encode()]
+    assert [one.response.status for one in cassette.interactions] == [200, 200, 200, 302, 200]
+    assert [one.request.target for one in cassette.interactions][3:] == ["/moved", "/text"]
     assert [value for name, value in cassette.interactions[0].response.headers if name.lower() == "x-a"] == ["1", "2"]
     path.write_bytes(dump(cassette).text)
     with vcr.use_cassette(str(path), record_mode="none"):
-        assert [get(f"{upstream}/text"), get(f"{upstream}/octets")] == live
+        assert [get(url) for url in urls] == live
+
+
+def post_urllib(url: str, body: bytes) -> tuple[int, bytes]:
+    """POST by the standard library."""
+    with urllib.request.urlopen(urllib.request.Request(url, data=body), timeout=5) as answer:
+        return answer.status, answer.read()
+
+
+def post_requests(url: str, body: bytes) -> tuple[int, bytes]:
+    """POST by requests."""
+    answer = requests.post(url, data=body, timeout=5)
+    return answer.status_code, answer.content
+
+
+def post_httpx(url: str, body: bytes) -> tuple[int, bytes]:
+    """POST by httpx."""
+    answer = httpx.post(url, content=body)
+    return answer.status_code, answer.content
+
+
+def post_aiohttp(url: str, body: bytes) -> tuple[int, bytes]:
+    """POST by aiohttp."""
+
+    async def post() -> tuple[int, bytes]:
+        async with aiohttp.ClientSession() as session, session.post(url, data=body) as answer:
+            return answer.status, await answer.read()
+
+    return asyncio.run(post())
+
+
+@pytest.mark.parametrize("post", [post_urllib, post_requests, post_httpx, post_aiohttp])
+@pytest.mark.parametrize("body", ['{"a":"é"}'.encode(), b"\x00\xff"], ids=["text", "octets"])
+def test_we_read_the_request_bodies_that_vcrpy_writes(
+    tmp_path: Path, upstream: str, post: Callable[[str, bytes], tuple[int, bytes]], body: bytes
+) -> None:
+    """Octet for octet, and VCR.py matches on them in what we write."""
+    path = tmp_path / "theirs.yaml"
+    with vcr.use_cassette(str(path), record_mode="once"):
+        assert post(f"{upstream}/echo", body) == (201, body)
+    cassette = load(path.read_bytes(), path.name)
+    (one,) = cassette.interactions
+    assert (one.request.method, one.request.body, one.response.body) == ("POST", body, body)
+    path.write_bytes(dump(cassette).text)
+    with vcr.use_cassette(str(path), record_mode="none", match_on=["method", "uri", "body"]):
+        assert post(f"{upstream}/echo", body) == (201, body)

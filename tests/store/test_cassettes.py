@@ -179,3 +179,25 @@ def test_find_nothing(tmp_path: Path) -> None:
         find([tmp_path])
     os.symlink(tmp_path / "nowhere", tmp_path / "link.yaml")  # noqa: PTH211
     assert find([tmp_path / "link.yaml"]).paths
+
+
+def test_a_huge_file_is_refused_unread(path: Path) -> None:
+    """Its size is asked for, not its octets: this one takes no room, and would take three gibibytes of memory."""
+    with path.open("wb") as file:
+        file.truncate(3 << 30)
+    with pytest.raises(CassetteError, match=r"cassette\.yaml:1: is larger than 1024 MiB"):
+        read(path)
+
+
+def test_nothing_is_removed_through_a_link(path: Path, head: Cassette) -> None:
+    """A folder of bodies that is a link, or no folder, is someone else's, even where nothing is to be kept there."""
+    outside = path.parent / "outside"
+    outside.mkdir()
+    (outside / SHA256).touch()
+    (path.parent / "cassette.blobs").symlink_to(outside)
+    write(path, head)
+    assert names(outside) == [SHA256]
+    (path.parent / "cassette.blobs").unlink()
+    (path.parent / "cassette.blobs").touch()
+    write(path, head)
+    assert names(path.parent) == ["cassette.blobs", "cassette.yaml", "outside"]

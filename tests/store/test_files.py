@@ -68,3 +68,18 @@ def test_other_errors_pass_through(tmp_path: Path) -> None:
     """Only what the operating system says is translated."""
     with pytest.raises(ValueError, match="mine"), told("write", tmp_path):
         raise ValueError("mine")
+
+
+def test_permissions_stay_whatever_the_umask(tmp_path: Path) -> None:
+    """A file that a group may write to is not taken from it."""
+    path = tmp_path / "a.yaml"
+    path.touch()
+    path.chmod(0o664)
+    before = os.umask(0o077)
+    try:
+        replace_file(path, b"two")
+        replace_file(tmp_path / "new.yaml", b"one")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o664
+    assert (tmp_path / "new.yaml").stat().st_mode & 0o777 == 0o600

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -73,3 +75,43 @@ def test_a_lock_file_that_was_removed_meanwhile_is_made_anew(tmp_path: Path, mon
         assert (tmp_path / ".cassette.yaml.lock").exists()
         with pytest.raises(OperationError):
             lock(path)
+
+
+@pytest.mark.parametrize("call", ["flock", "ftruncate"])
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """It is code 3 with what the system says, and no descriptor stays open."""
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl if call == "flock" else os, call, fail)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(OperationError, match=r"cannot lock .*cassette\.yaml: No locks available"):
+        lock(tmp_path / "cassette.yaml")
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_holder_that_has_not_said_its_name_yet(tmp_path: Path) -> None:
+    """Between locking and writing its number a process has none to tell."""
+    path = tmp_path / "cassette.yaml"
+    with lock(path):
+        (tmp_path / ".cassette.yaml.lock").write_bytes(b"")
+        with pytest.raises(OperationError, match="is being recorded by another process"):
+            lock(path)
+
+
+def test_a_file_that_cannot_be_removed_is_unlocked_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder may have become read-only meanwhile; the next one takes the file that is there."""
+    path = tmp_path / "cassette.yaml"
+
+    def fail(_: Path) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", fail)
+        lock(path).release()
+    assert [entry.name for entry in tmp_path.iterdir()] == [".cassette.yaml.lock"]
+    lock(path).release()
+    assert not list(tmp_path.iterdir())

@@ -109,3 +109,34 @@ def test_another_file_is_no_log(tmp_path: Path) -> None:
     """Nothing is made of it."""
     (tmp_path / "log").write_bytes(b"hello")
     assert read_log(tmp_path / "log") is None
+
+
+def test_an_interrupted_entry_is_taken_back(
+    tmp_path: Path, head: Cassette, answer: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C between two calls of write(2) leaves no torn entry in the way of what follows."""
+    writer = LogWriter(tmp_path / "log")
+    writer.start(Header("fail", ""), head)
+    real, calls = os.write, iter([20])
+
+    def interrupted(descriptor: int, data: bytes) -> int:
+        for size in calls:
+            return real(descriptor, bytes(data[:size]))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            writer.append(answer(0))
+    writer.append(answer(1))
+    writer.close()
+    content = read_log(writer.path)
+    assert content is not None
+    assert ([one.order for one in content.interactions], content.torn) == ([1], 0)
+
+
+def test_no_log(tmp_path: Path) -> None:
+    """One that is gone, as a recorder's is that has just ended, is none; one that cannot be read is an error."""
+    assert read_log(tmp_path / "gone") is None
+    with pytest.raises(OperationError, match="cannot read"):
+        read_log(tmp_path)

@@ -41,6 +41,9 @@ BAD = {
     "too long for what lies beside it": ("x" * 240 + ".yaml", "shorter name"),
     "too long in octets": ("é" * 120 + ".yaml", "shorter name"),
     "a folder": ("folder.yaml", "another name"),
+    "configuration": ("replayproxy.yaml", "another name"),
+    "a file of rights": ("vendor.rights.yaml", "another name"),
+    "what was given up": ("a.incomplete.yaml", "another name"),
     "no name at all": ("a\x00.yaml", "ends in .yaml"),
 }
 
@@ -75,4 +78,25 @@ def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer of access(2) counts (a test may run as root, whom it never refuses)."""
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(UsageError, match="no permission"):
+        names.check_target(tmp_path / "cassette.yaml")
+
+
+def test_temporary_names(tmp_path: Path) -> None:
+    """Each is another one, known by the file that it is to become."""
+    path = tmp_path / "a.b.yaml"
+    first, second = names.temporary_path(path).name, names.temporary_path(path).name
+    assert first != second
+    assert names.is_temporary(first, "a.b.yaml")
+    assert not names.is_temporary(first, "b.yaml")
+    assert not names.is_temporary("a.b.yaml", "a.b.yaml")
+
+
+def test_a_file_system_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the system says is told, as a matter of the name."""
+
+    def fail(*_: object) -> None:
+        raise OSError("no answer")
+
+    monkeypatch.setattr(os, "pathconf", fail)
+    with pytest.raises(UsageError, match=r"cannot write .*cassette\.yaml: no answer"):
         names.check_target(tmp_path / "cassette.yaml")

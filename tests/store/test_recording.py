@@ -224,3 +224,49 @@ def test_bad_targets(tmp_path: Path, head: Cassette) -> None:
         with pytest.raises(UsageError):
             Recording.start(tmp_path / name, head)
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("mode", ["fail", "append"])
+@pytest.mark.parametrize("recorded", [0, 1])
+def test_a_cassette_that_someone_else_changed_meanwhile(
+    path: Path, head: Cassette, answer: Make, mode: str, recorded: int
+) -> None:
+    """It is not written over: code 3, and what was recorded is beside it."""
+    if mode == "append":
+        write(path, replace(head, interactions=(answer(0, b"old"),)))
+    recording = Recording.start(path, head, mode)  # type: ignore[arg-type]
+    for order in range(recorded):
+        recording.append(answer(order, b"new"))
+    write(path, replace(head, interactions=(answer(0, b"theirs"),)))
+    with pytest.raises(OperationError, match="changed by someone else") as caught:
+        recording.finish()
+    assert bodies(path) == [b"theirs"]
+    assert ("cassette.incomplete.yaml" in caught.value.what) is bool(recorded)
+    if recorded:
+        assert bodies(path.with_name("cassette.incomplete.yaml")) == [b"new"]
+    assert not any(name.startswith(".") for name in names(path.parent))
+
+
+def test_a_full_disk_at_the_start(path: Path, head: Cassette, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was recorded, so nothing is left."""
+    real = os.write
+
+    def full(descriptor: int, data: bytes) -> int:
+        if len(data) > 20:  # room for a lock only
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(descriptor, data)
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OperationError, match="No space left"):
+        Recording.start(path, head)
+    assert names(path.parent) == []
+
+
+def test_the_same_large_body_twice(path: Path, head: Cassette, answer: Make) -> None:
+    """It is stored once."""
+    recording = Recording.start(path, head)
+    for order in range(2):
+        recording.append(answer(order, LARGE))
+    recording.finish()
+    assert bodies(path) == [LARGE, LARGE]
+    assert len(names(path.parent / "cassette.blobs")) == 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from replayproxy.core.errors import OperationError, UsageError
+from replayproxy.core.errors import CassetteError, OperationError, UsageError
 from replayproxy.core.exchange import Cassette, Interaction
 from replayproxy.store import Recording, find, pending, read, read_with_pending, recover, write
 
@@ -190,3 +190,71 @@ def test_torn_and_empty_logs(path: Path, killed: Callable[[str], None], head: Ca
     assert recover(path) == ""
     assert not log.parent.exists()
     Recording.start(path, head).abandon()
+
+
+def test_a_replacement_of_nothing(path: Path, killed: Callable[[str], None]) -> None:
+    """There was nothing to keep, so it is a recording like any other."""
+    killed("replace")
+    assert len(read_with_pending(path).cassette.interactions) == 2
+    recover(path)
+    assert bodies(path) == [b"killed", b"kkkkkk"]
+    assert names(path.parent) == ["cassette.blobs", "cassette.yaml"]
+
+
+def test_a_cassette_that_cannot_be_read_any_more(
+    path: Path, killed: Callable[[str], None], head: Cassette, answer: Make
+) -> None:
+    """It is no reason to lose the recording, nor may the recording take its place; a replacement may."""
+    write(path, replace(head, interactions=(answer(0, b"z" * 300_000),)))
+    killed("append")
+    (body,) = (path.parent / "cassette.blobs").iterdir()
+    body.unlink()
+    before = path.read_bytes()
+    with pytest.raises(CassetteError, match="is missing"):
+        read_with_pending(path)
+    recording = Recording.start(path, head, "replace")
+    assert "cassette.incomplete.yaml" in "".join(recording.notes)
+    assert path.read_bytes() == before
+    recording.append(answer(0, b"new"))
+    recording.finish()
+    assert (bodies(path), bodies(path.with_name("cassette.incomplete.yaml"))) == ([b"new"], [b"killed", b"kkkkkk"])
+
+
+def test_what_was_given_up_stays_given_up(path: Path, head: Cassette, answer: Make) -> None:
+    """Even where it could not be written any more: it is no part of the cassette, which is told, and is kept."""
+    write(path, replace(head, interactions=(answer(0, b"old"),)))
+    before = path.read_bytes()
+    recording = Recording.start(path, head, "append")
+    recording.append(answer(1, b"new"))
+    (path.parent / "cassette.incomplete.yaml").mkdir()
+    with pytest.raises(OperationError):
+        recording.abandon()
+    (path.parent / "cassette.incomplete.yaml").rmdir()
+    loaded = read_with_pending(path)
+    assert len(loaded.cassette.interactions) == 1
+    assert "are not part of it" in loaded.warnings[0]
+    assert "recovered 1 interactions" in recover(path)
+    assert path.read_bytes() == before
+    assert bodies(path.with_name("cassette.incomplete.yaml")) == [b"new"]
+    assert names(path.parent) == ["cassette.incomplete.yaml", "cassette.yaml"]
+
+
+def test_what_was_left_half_written_goes(path: Path, killed: Callable[[str], None], head: Cassette) -> None:
+    """Temporary files of the cassette, of what was given up and of bodies; none that another file has."""
+    killed("append")
+    (path.parent / "cassette.blobs").mkdir()
+    (path.parent / "cassette.incomplete.blobs").mkdir()
+    sha256 = "a" * 64
+    ours = (
+        ".cassette.yaml.0123abcd.part",
+        ".cassette.incomplete.yaml.0123abcd.part",
+        f"cassette.blobs/.{sha256}.0123abcd.part",
+        f"cassette.incomplete.blobs/.{sha256}.0123abcd.part",
+    )
+    others = (".other.yaml.0123abcd.part", ".cassette.yaml.mine.part")
+    for name in (*ours, *others):
+        (path.parent / name).touch()
+    recover(path)
+    assert bodies(path) == [b"killed", b"kkkkkk"]
+    assert names(path.parent) == sorted((*others, "cassette.blobs", "cassette.yaml"))
+    assert len(names(path.parent / "cassette.blobs")) == 1
