@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from replayproxy.core.rights import Finding, decide
+from replayproxy.core.rights import Finding, findings, lay
 from replayproxy.settings import load
 from replayproxy.store import Loaded, check
 
@@ -33,16 +33,18 @@ def judge(one: Loaded, purpose: str, date: str) -> tuple[tuple[render.Cell, ...]
     """The line of a cassette, and every verdict that occurs in it."""
     cassette = one.cassette
     found: dict[str, Finding] = {}
-    for interaction in cassette.interactions or ():
-        tag = interaction.rights.over(cassette.rights) if interaction.rights else cassette.rights
-        if finding := decide(tag, purpose, date):
+    tags = dict.fromkeys(interaction.rights for interaction in cassette.interactions) or {None: None}
+    for own in tags:
+        tag, widenings = lay(own, cassette.rights) if own else (cassette.rights, ())
+        for finding in (*widenings, *findings(tag, purpose, date)):
             found.setdefault(f"{finding.level} {finding}", finding)
-    verdicts = {finding.level for finding in found.values()} | {"tampered" for _ in check(one)}
+    damages = check(one)
+    verdicts = {finding.level for finding in found.values()} | {"tampered" for _ in damages}
     verdict = next((level for level in WORST_FIRST if level in verdicts), "allow")
-    reasons = [damage.what for damage in check(one)] + [str(finding) for finding in found.values()]
+    reasons = [damage.what for damage in damages] + [str(finding) for finding in found.values()]
     hints = dict.fromkeys(finding.hint for finding in found.values() if finding.hint)
     row = (verdict, str(one.path), len(cassette.interactions), "; ".join(reasons) or "-", "; ".join(hints) or "-")
-    return row, set(verdicts)
+    return row, verdicts
 
 
 def masked(fail_on: tuple[str, ...]) -> int:
@@ -84,7 +86,7 @@ def command(
     del state_dir
     date = _date(as_of) if as_of else today()
     judged = [judge(one, purpose, date) for one in load_all(cassette_paths(paths, load(config)))]
-    verdicts = set().union(*(found for _, found in judged))
+    verdicts: set[str] = set().union(*(found for _, found in judged))
     rows = sorted((row for row, _ in judged), key=lambda row: WORST_FIRST.index(str(row[0])))
     if output == "json":
         cassettes = render.records(HEADINGS, rows)

@@ -30,6 +30,7 @@ from .serving import Ending, Plan, check_command, serve, write_json
 DEFAULT_LISTEN = ("127.0.0.1", 8080)
 DEFAULT_CONTROL = ("127.0.0.1", 8081)
 FLUSH_SECONDS = 0.5
+PROPOSALS = 5
 REPORT_SCHEMA = "replayproxy/report/1"
 
 
@@ -261,6 +262,10 @@ def report(tally: Tally, code: int) -> dict[str, object]:
 def _summary(tally: Tally, path: Path | None, failed: bool) -> str:
     hosts = f" from {len(tally.hosts)} host{'s' * (len(tally.hosts) != 1)}" if tally.hosts else ""
     lines = [f"recorded {len(tally.recorded)}{hosts}, refused {len(tally.refusals)}, faults {len(tally.faults)}"]
+    for place, times in tally.proposals.most_common(PROPOSALS):
+        lines.append(
+            f"echoed in {times} answers: {place}; to have the caller's value put there: match.bind: ['{place}']"
+        )
     if path is not None:
         lines.append(f"wrote {path}" + (", since the run failed; the cassette is as it was" if failed else ""))
     return "\n".join(lines)

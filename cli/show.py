@@ -12,7 +12,7 @@ from replayproxy.core.errors import UsageError
 from replayproxy.core.exchange import Body, Headers, Interaction
 from replayproxy.core.moments import moments
 from replayproxy.core.provider import MatchRules
-from replayproxy.core.rights import Tag
+from replayproxy.core.rights import Tag, lay
 from replayproxy.settings import load
 
 from . import render
@@ -53,7 +53,7 @@ def lines_of(one: Interaction, tag: Tag, rules: MatchRules, *, why: bool) -> Ite
     for place in moments(one):
         yield f"   time: {place}"
     for proposal in one.proposals:
-        yield f"   echoed: {proposal.field} in {', '.join(proposal.echoed)}; match.bind: [{proposal.field!r}] binds it"
+        yield f"   echoed: {proposal.field} in {', '.join(dict.fromkeys(proposal.echoed))}; match.bind: [{proposal.field!r}] binds it"
     if why:
         yield from _why(one, rules)
 
@@ -130,7 +130,7 @@ def command(cassette: str, ids: tuple[str, ...], why: bool, output: str, config:
     records: list[dict[str, object]] = []
     for one in picked(loaded.cassette.interactions, ids, loaded.path):
         rules = settings.providers.of(one.request.origin.host).match
-        tag = one.rights.over(base) if one.rights else base
+        tag = lay(one.rights, base)[0] if one.rights else base
         if output == "json":
             records.append(record_of(one, tag, rules))
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import traceback
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -70,6 +71,7 @@ class Tally:
     warnings: list[str] = field(default_factory=list)
     served: list[str] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
+    proposals: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -161,6 +163,8 @@ class Session:
                 self._data(exchange, answer, now)
             case upstream.End():
                 self._record(exchange, lambda: exchange.whole(answer, now))
+            case upstream.Broken() if self.closing:
+                exchange.finished = True  # we have hung up, not the upstream
             case upstream.Broken():
                 self._fault(exchange, answer.kind, "head" if exchange.answer is None else "body", now)
 
@@ -267,6 +271,7 @@ class Session:
             return
         self.tally.hosts.add(seen.request.origin.host)
         self.tally.recorded.append(interaction.id)
+        self.tally.proposals.update(proposal.field for proposal in interaction.proposals)
 
     def _elapsed(self, exchange: Exchange) -> int:
         return max(0, (self.clock_us() - exchange.started_us) // 1000)
