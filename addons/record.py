@@ -1,7 +1,10 @@
 """Record with mitmdump: `mitmdump -s addons/record.py --set cassette=out.yaml --set rights=own-synthetic`.
 
 The same layer and the same rules as `replayproxy record`; only the process around them is mitmproxy's own. Everything
-that is forwarded is recorded; what may not be recorded is refused with 451.
+that is forwarded is recorded; what may not be recorded is refused with 451. In modes other
+than `regular` nothing is forwarded at all.
+
+mitmproxy takes this module itself for an addon too, so no name in it may be that of a hook.
 """
 
 from __future__ import annotations
@@ -14,11 +17,11 @@ from mitmproxy import ctx, exceptions, tls
 from mitmproxy.addonmanager import Loader
 from mitmproxy.proxy import layer, server_hooks
 
+from replayproxy import settings
 from replayproxy.authority import Authority
 from replayproxy.core.errors import ReplayproxyError
 from replayproxy.mitm.addon import MitmproxySockets, RecordAddon
 from replayproxy.mitm.recording import Wanted, begin, unknown_to_all
-from replayproxy.settings import load, rights_from
 from replayproxy.store import Recording
 
 
@@ -48,18 +51,18 @@ class Record:
         try:
             self._start()
         except ReplayproxyError as error:
-            raise exceptions.OptionsError(str(error)) from error
+            raise exceptions.OptionsError(str(error)) from None
 
     def _start(self) -> None:
-        settings = load(Path(ctx.options.replayproxy_config) if ctx.options.replayproxy_config else None)
+        configuration = settings.load(Path(ctx.options.replayproxy_config) if ctx.options.replayproxy_config else None)
         wanted = Wanted(
             output=Path(ctx.options.cassette),
             on_existing=ctx.options.on_existing,
-            rights=rights_from(ctx.options.rights) if ctx.options.rights else None,
-            providers=settings.providers,
-            registry=settings.registry,
+            rights=settings.rights_from(ctx.options.rights) if ctx.options.rights else None,
+            providers=configuration.providers,
+            registry=configuration.registry,
             allow_hosts=tuple(ctx.options.allow_hosts_recorded),
-            limits=settings.limits,
+            limits=configuration.limits,
         )
         authority = Authority.load_or_create(_state_dir())
         self._recording, session = begin(wanted, MitmproxySockets(), self._stop, unknown_to_all)
