@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from yaml._yaml import CParser
 
 from replayproxy.core.errors import CassetteError
 from replayproxy.format import load, read
@@ -158,3 +159,16 @@ def test_an_empty_cassette_is_a_cassette() -> None:
     """When it says so itself."""
     assert read((GOLDEN / "empty.yaml").read_bytes(), "x.yaml").cassette.interactions == ()
     assert read(b"version: 1\ninteractions: []\n", "x.yaml").cassette.foreign == "VCR.py"
+
+
+def test_a_file_is_read_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """libyaml sees the text once, however many interactions there are; only an error is looked for again."""
+    passes = []
+
+    def parser(data: bytes) -> CParser:
+        passes.append(len(data))
+        return CParser(data)
+
+    monkeypatch.setattr("replayproxy.format.document.CParser", parser)
+    assert load(ALL.encode(), "x.yaml").interactions
+    assert passes == [len(ALL.encode())]
