@@ -67,11 +67,20 @@ def body(search: Search, text: str, content_type: str, at: str) -> list[Edit]:
 def anywhere(search: Search, text: str, at: str, depth: int = 0) -> list[Edit]:
     """The edits that TEXT needs whatever it is, JSON under base64 included."""
     if len(text) <= _SHORT and not search.patterns and _is_quiet(text):
-        return [replace(edit, at=at) for edit in search.vault.find(text)]
+        return known(search, text, at, _DEPTH)
     edits = [*search.text(text, at, depth), *_coded_json(search, text, at, depth)]
     if depth < _DEPTH:
         for seen in search.views(text):
             edits += lifted(seen, settle(anywhere(search, seen.text, at, depth + 1)))
+    return edits
+
+
+def known(search: Search, text: str, at: str, depth: int = 0) -> list[Edit]:
+    """The edits that mask known secrets in TEXT, and in what it spells: no name and no shape is looked at."""
+    edits = [replace(edit, at=at) for edit in search.vault.find(text)]
+    if depth < _DEPTH:
+        for seen in search.views(text):
+            edits += lifted(seen, settle(known(search, seen.text, at, depth + 1)))
     return edits
 
 

@@ -33,11 +33,20 @@ class Notes(list[tuple[str, Mask]]):
         return text
 
 
-def redacted_request(request: Request, search: Search, notes: Notes) -> Request:
-    """REQUEST with what SEARCH finds masked; the very same object where it finds nothing."""
+type Reader = Callable[[Request, Search, Notes], Headers]
+"""Reads the fields of a request, and gives them masked."""
+
+
+def read_headers(request: Request, search: Search, notes: Notes) -> Headers:
+    """The fields of REQUEST, masked."""
+    return _fields(request.headers, search, notes, "request.header")
+
+
+def redacted_request(request: Request, search: Search, notes: Notes, read: Reader = read_headers) -> Request:
+    """REQUEST with what SEARCH finds masked, its fields first, by READ; the very same object where nothing is found."""
     before = len(notes)
+    headers = read(request, search, notes)
     target = notes.mask(request.target, lambda text: fields.target(search, text, "request"))
-    headers = _fields(request.headers, search, notes, "request.header")
     body = _request_body(request, search, notes)
     trailers = _fields(request.trailers, search, notes, "request.trailer")
     if len(notes) == before:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from replayproxy.core.exchange import Interaction, Redaction, Request
+from replayproxy.core.exchange import Headers, Interaction, Redaction, Request
 from replayproxy.core.provider import RedactRule
+from replayproxy.core.redaction.memory import Memory
 from replayproxy.core.redaction.message import Notes, redacted_request, redacted_response
 from replayproxy.core.redaction.placeholder import octets_of, text_of
 from replayproxy.core.redaction.stream import BodyStream
@@ -39,6 +40,7 @@ class Redactor:
         self._salt = salt
         self._rules = rules
         self._vault = Vault(salt, map(octets_of, placeholders))
+        self._memory = Memory(self._vault)
 
     def redact(self, interaction: Interaction) -> Interaction:
         """INTERACTION without a credential in it; what was masked is listed in `redactions`, sorted.
@@ -59,12 +61,19 @@ class Redactor:
 
         Nothing that it teaches is kept.
         """
-        vault = Vault(self._salt, within=self._vault)
+        vault = self._vault.inner()
         rules = self._rules(request.origin.host)
-        known = -1
-        while known != len(vault):
-            known = len(vault)
-            made = redacted_request(request, Search(vault, rules), Notes())
+        after_fields = 0
+
+        def read(request: Request, search: Search, notes: Notes) -> Headers:
+            nonlocal after_fields
+            headers = self._memory.headers(request, search, notes)
+            after_fields = len(vault)
+            return headers
+
+        made = redacted_request(request, Search(vault, rules), Notes(), read)
+        while after_fields != len(vault):  # What the target or the body taught can be in the fields too.
+            made = redacted_request(request, Search(vault, rules), Notes(), read)
         return made
 
     def stream(self, host: str, content_type: str) -> BodyStream:

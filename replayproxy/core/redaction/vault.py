@@ -53,6 +53,26 @@ class Vault:
         """How many secrets are known here."""
         return len(self._learned) + (len(self._within) if self._within else 0)
 
+    @property
+    def state(self) -> tuple[int, int]:
+        """Another value whenever more is known than before."""
+        return len(self), len(self._placeholders)
+
+    def inner(self) -> Vault:
+        """A vault that sees all that this one knows, and adds nothing to it."""
+        return Vault(self._salt, within=self)
+
+    def may_hold_new(self, text: str) -> bool:
+        """Whether TEXT may hold a secret that this vault has learnt itself, beside what the one around it knows."""
+        return bool(self._learned) and ("%" in text or next(self._needles.find(text), None) is not None)
+
+    def absorb(self, other: Vault) -> None:
+        """What OTHER has learnt itself is known here too."""
+        for stands in other._placeholders:
+            self._hold(stands)
+        for secret, stands in other._learned.items():
+            self._know(secret, stands)
+
     def is_placeholder(self, value: str) -> bool:
         """Whether VALUE stands for a secret already, or is too short to hide one."""
         if len(value) < SHORT:
@@ -133,14 +153,17 @@ class Vault:
         bounded = _is_word(secret)
         if secret in self._learned or (bounded and not words) or not _is_learnt(secret, rule, word=bounded):
             return stands
-        self._learned[secret] = stands
-        self.has_spaces = self.has_spaces or " " in secret
-        for needle in needles(secret, stands, bounded=bounded):
-            self._needles.add(needle.text, needle)
+        self._know(secret, stands)
         said = view(secret, ANY)
         if said:  # Where it lies under an escape, those of its own are read too.
             self.learn(said.text, placeholder(self._salt, said.text), rule, words=words)
         return stands
+
+    def _know(self, secret: str, stands: str) -> None:
+        self._learned[secret] = stands
+        self.has_spaces = self.has_spaces or " " in secret
+        for needle in needles(secret, stands, bounded=_is_word(secret)):
+            self._needles.add(needle.text, needle)
 
     def find(self, text: str) -> Iterator[Edit]:
         """Where known secrets occur in TEXT, plainly or in base64, and what they become."""

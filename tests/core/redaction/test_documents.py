@@ -8,7 +8,7 @@ import json
 import pytest
 
 from replayproxy.core.provider import RedactRule, Selector
-from replayproxy.core.redaction.documents import anywhere, body, pairs
+from replayproxy.core.redaction.documents import anywhere, body, known, pairs
 from replayproxy.core.redaction.edits import apply, settle
 from replayproxy.core.redaction.placeholder import placeholder
 from replayproxy.core.redaction.text import USER, Search
@@ -198,3 +198,13 @@ def test_pairs_stay_in_their_span() -> None:
     text = f"?api_key={SECRET}&a=1#api_key={SECRET}"
     (edit,) = pairs(search(), text, (1, text.index("#")), "query", "b")
     assert (edit.start, edit.end, edit.at) == (9, 21, "b:api_key")
+
+
+def test_what_is_known_is_found_in_what_a_text_spells() -> None:
+    """Level by level; names and shapes say nothing here."""
+    seeking = search()
+    seeking.vault.conceal("AT/live1", "key")
+    stands = placeholder(SALT, "AT/live1").replace("/", "%2F")
+    text = 'AT%2Flive1 AT%252Flive1 "api_key": "x-12345678"'
+    edits = settle(known(seeking, text, "b"))
+    assert apply(text, edits) == f'{stands} {stands.replace("%", "%25")} "api_key": "x-12345678"'

@@ -170,3 +170,30 @@ def test_a_secret_is_gone_plainly_and_in_base64(secret: str, around: str, shift:
     assert secret not in masked(vault, f" {secret} ")
     assert masked(vault, f"({coded})") != f"({coded})"
     assert secret.encode() not in base64.b64decode(masked(vault, coded))
+
+
+def test_an_ordinary_word_is_no_part_of_a_longer_one() -> None:
+    """A password that could be a word counts only by itself."""
+    vault = Vault(SALT)
+    vault.conceal("horses", "password")
+    assert list(vault.find("seahorses")) == []
+    assert len(list(vault.find("two horses."))) == 1
+
+
+def test_what_one_vault_has_learnt_another_can_take_over() -> None:
+    """Secrets and placeholders; a vault around both stays as it was, and its state tells when it knows more."""
+    outer = Vault(SALT)
+    first, second = outer.inner(), outer.inner()
+    before = outer.state
+    made, _ = first.conceal("correct horse-1", "password")
+    first.conceal("xyz123456", "cookie")
+    assert not second.may_hold_new("correct horse-1")
+    second.absorb(first)
+    assert (len(second), second.has_spaces, outer.state) == (2, True, before)
+    assert second.is_placeholder(made)
+    assert [edit.new for edit in second.find("a correct horse-1 b")] == [made]
+    assert second.may_hold_new("a correct horse-1 b")
+    assert second.may_hold_new("a%20b")
+    assert not second.may_hold_new("a b")
+    outer.recall(["abcdef"])
+    assert outer.state != before
