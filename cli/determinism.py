@@ -70,7 +70,7 @@ class Run:
 @click.argument("command_line", metavar="PATH … -- CMD …", nargs=-1, type=click.UNPROCESSED)
 @output_format
 @common
-def command(
+def command(  # noqa: PLR0917 - the options, as click hands them over
     seeds: tuple[int, ...],
     purpose: str,
     clock: str,
@@ -136,7 +136,7 @@ def run(
             ca=authority.ca_pem,
             token=token,
             quiet=True,
-            banner=lambda proxy, control: "",
+            banner=lambda _proxy, _control: "",
             output=out,
         )
         host = ReplayHost(NativeHost(stage.service, authority, limits=settings.limits), ("127.0.0.1", 0))

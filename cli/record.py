@@ -209,8 +209,9 @@ def _plan(options: RecordOptions, authority: Authority, session: Session) -> tup
         ca=authority.ca_pem,
         token=token,
         quiet=options.quiet,
+        progress=lambda: _counted(session.tally),
         banner=lambda proxy, where: (
-            f"recording to {options.output}: proxy {proxy}" + (f", control {where}" * bool(where))
+            f"recording to {options.output}: proxy {proxy}" + (f", control {where}" if where else "")
         ),
     )
     return plan, control
@@ -261,7 +262,7 @@ def report(tally: Tally, code: int) -> dict[str, object]:
 
 def _summary(tally: Tally, path: Path | None, failed: bool) -> str:
     hosts = f" from {len(tally.hosts)} host{'s' * (len(tally.hosts) != 1)}" if tally.hosts else ""
-    lines = [f"recorded {len(tally.recorded)}{hosts}, refused {len(tally.refusals)}, faults {len(tally.faults)}"]
+    lines = [_counted(tally, hosts)]
     for place, times in tally.proposals.most_common(PROPOSALS):
         lines.append(
             f"echoed in {times} answers: {place}; to have the caller's value put there: match.bind: ['{place}']"
@@ -269,3 +270,7 @@ def _summary(tally: Tally, path: Path | None, failed: bool) -> str:
     if path is not None:
         lines.append(f"wrote {path}" + (", since the run failed; the cassette is as it was" if failed else ""))
     return "\n".join(lines)
+
+
+def _counted(tally: Tally, hosts: str = "") -> str:
+    return f"recorded {len(tally.recorded)}{hosts}, refused {len(tally.refusals)}, faults {len(tally.faults)}"

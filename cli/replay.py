@@ -186,6 +186,7 @@ async def _run(paths: Sequence[str], options: ReplayOptions) -> int:
         ca=authority.ca_pem,
         token=token,
         quiet=options.quiet,
+        progress=lambda: _counted(stage.episodes.all()),
         banner=lambda proxy, where: _banner(stage, proxy, where),
     )
     router = ControlServer(Router(stage.episodes, token), control) if control else None
@@ -243,12 +244,18 @@ def _requests(counts: Any) -> list[str]:
 def summary(stage: Stage) -> str:
     """What a person wants to know at the end."""
     episodes = stage.episodes.all()
-    totals = {name: sum(episode.counts[name] for episode in episodes) for name in ("served", "misses", "refusals")}
-    unused = len(report(stage, 0)["unused"])  # type: ignore[arg-type]
-    lines = [f"served {totals['served']}, missed {totals['misses']}, refused {totals['refusals']}, unused {unused}"]
+    unused = set.intersection(*({one.position for one in episode.unused()} for episode in episodes))
+    lines = [f"{_counted(episodes)}, unused {len(unused)}"]
     for title, counters in (
         ("missed", [episode.missed_requests for episode in episodes]),
         ("refused", [episode.refused_requests for episode in episodes]),
     ):
         lines += [f"  {title}: {request}" for request in dict.fromkeys(_requests(counters))]
     return "\n".join(lines)
+
+
+def _counted(episodes: Sequence[Episode]) -> str:
+    served, missed, refused = (
+        sum(episode.counts[name] for episode in episodes) for name in ("served", "misses", "refusals")
+    )
+    return f"served {served}, missed {missed}, refused {refused}"

@@ -13,7 +13,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -23,6 +23,8 @@ from replayproxy.core.errors import OperationError, ReplayproxyError, UsageError
 from .options import Address, say
 
 GRACE_SECONDS = 5.0
+PROGRESS_SECONDS = 0.5
+CLEAR_LINE = "\r\x1b[K"
 
 
 class Host(Protocol):
@@ -59,6 +61,8 @@ class Plan:
     token: str
     quiet: bool
     banner: Callable[[str, str], str]
+    progress: Callable[[], str] = lambda: ""
+    """What to show while serving, on a terminal and without CMD, whose own lines must not be broken."""
     output: IO[bytes] | None = None
     """Where CMD's standard output goes; None for ours."""
 
@@ -97,11 +101,34 @@ async def serve(host: Host, control: Control | None, plan: Plan) -> Ending:
             url = f"http://{_netloc(address)}"
             where = await control.start() if control is not None else ""
             with _announced(plan, url, where):
-                return await _until_over(host, plan, url, signals)
+                async with _progress_line(plan):
+                    return await _until_over(host, plan, url, signals)
         finally:
             if control is not None:
                 await control.stop()
             await host.stop()
+
+
+@contextlib.asynccontextmanager
+async def _progress_line(plan: Plan) -> AsyncIterator[None]:
+    """A line on the terminal that tells how far the run is, gone afterwards."""
+    if plan.quiet or plan.command or not sys.stderr.isatty():
+        yield
+        return
+    showing = asyncio.ensure_future(_show_progress(plan))
+    try:
+        yield
+    finally:
+        showing.cancel()
+        sys.stderr.write(CLEAR_LINE)
+        sys.stderr.flush()
+
+
+async def _show_progress(plan: Plan) -> None:
+    while True:
+        sys.stderr.write(f"{CLEAR_LINE}{plan.progress()}")
+        sys.stderr.flush()
+        await asyncio.sleep(PROGRESS_SECONDS)
 
 
 async def _until_over(host: Host, plan: Plan, url: str, signals: asyncio.Queue[signal.Signals]) -> Ending:
@@ -204,9 +231,3 @@ def _umask() -> int:
 def _netloc(address: Address) -> str:
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def flush_output() -> None:
-    """What was printed is out before CMD prints."""
-    sys.stdout.flush()
-    sys.stderr.flush()

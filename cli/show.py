@@ -53,7 +53,8 @@ def lines_of(one: Interaction, tag: Tag, rules: MatchRules, *, why: bool) -> Ite
     for place in moments(one):
         yield f"   time: {place}"
     for proposal in one.proposals:
-        yield f"   echoed: {proposal.field} in {', '.join(dict.fromkeys(proposal.echoed))}; match.bind: [{proposal.field!r}] binds it"
+        places = ", ".join(dict.fromkeys(proposal.echoed))
+        yield f"   echoed: {proposal.field} in {places}; match.bind: [{proposal.field!r}] binds it"
     if why:
         yield from _why(one, rules)
 
