@@ -186,7 +186,7 @@ async def _run(paths: Sequence[str], options: ReplayOptions) -> int:
         ca=authority.ca_pem,
         token=token,
         quiet=options.quiet,
-        progress=lambda: _counted(stage.episodes.all()),
+        progress=lambda: str(stage.episodes.total()),
         banner=lambda proxy, where: _banner(stage, proxy, where),
     )
     router = ControlServer(Router(stage.episodes, token), control) if control else None
@@ -201,8 +201,8 @@ def _banner(stage: Stage, proxy: str, control: str) -> str:
 
 
 def _conclude(stage: Stage, options: ReplayOptions, ending: Ending) -> int:
-    episodes = stage.episodes.all()
-    negative = any(episode.counts["misses"] or episode.counts["refusals"] for episode in episodes)
+    total = stage.episodes.total()
+    negative = bool(total.misses or total.refusals)
     otherwise = MISSED if options.command_line and negative and not options.allow_misses else 0
     code = ending.exit_code(otherwise)
     if options.report is not None:
@@ -212,22 +212,17 @@ def _conclude(stage: Stage, options: ReplayOptions, ending: Ending) -> int:
 
 
 def report(stage: Stage, code: int) -> dict[str, object]:
-    """The --report of a replay; lists over all episodes, digests of the default one."""
-    episodes = stage.episodes.all()
-    unused = set.intersection(*({one.position for one in episode.unused()} for episode in episodes))
+    """The --report of a replay; lists over all episodes since the start, digests of the default one."""
+    total = stage.episodes.total()
+    recordings = stage.library.recordings
     return {
         "schema": REPORT_SCHEMA,
         "mode": "replay",
         "recorded": [],
-        "served": [
-            line.recording.id
-            for episode in episodes
-            for line in episode.journal
-            if line.outcome == "served" and line.recording is not None
-        ],
-        "misses": _requests(episode.missed_requests for episode in episodes),
-        "refusals": _requests(episode.refused_requests for episode in episodes),
-        "unused": [str(one) for one in stage.library.recordings if one.position in unused],
+        "served": [one.id for one in recordings for _ in range(total.served[one.position])],
+        "misses": list(total.misses.elements()),
+        "refusals": list(total.refusals.elements()),
+        "unused": [str(one) for one in recordings if one.position not in total.served],
         "faults": [],
         "pinned": sorted(stage.service.pinned_by),
         "warnings": [warning for one in stage.loaded for warning in one.warnings],
@@ -237,25 +232,10 @@ def report(stage: Stage, code: int) -> dict[str, object]:
     }
 
 
-def _requests(counts: Any) -> list[str]:
-    return [f"{method} {url}" for counter in counts for (method, url), times in counter.items() for _ in range(times)]
-
-
 def summary(stage: Stage) -> str:
     """What a person wants to know at the end."""
-    episodes = stage.episodes.all()
-    unused = set.intersection(*({one.position for one in episode.unused()} for episode in episodes))
-    lines = [f"{_counted(episodes)}, unused {len(unused)}"]
-    for title, counters in (
-        ("missed", [episode.missed_requests for episode in episodes]),
-        ("refused", [episode.refused_requests for episode in episodes]),
-    ):
-        lines += [f"  {title}: {request}" for request in dict.fromkeys(_requests(counters))]
+    total = stage.episodes.total()
+    lines = [f"{total}, unused {len(stage.library.recordings) - len(total.served)}"]
+    for title, requests in (("missed", total.misses), ("refused", total.refusals)):
+        lines += [f"  {title}: {request}" for request in requests]
     return "\n".join(lines)
-
-
-def _counted(episodes: Sequence[Episode]) -> str:
-    served, missed, refused = (
-        sum(episode.counts[name] for episode in episodes) for name in ("served", "misses", "refusals")
-    )
-    return f"served {served}, missed {missed}, refused {refused}"

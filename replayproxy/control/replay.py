@@ -71,14 +71,15 @@ class Router(Routes):
 
     def _metrics(self, call: Call) -> Reply:
         call.known()
-        episodes = self._episodes.all()
-        decided = ("served", "misses", "refusals")
-        requests = tuple(
-            (f'{{decision="{name}"}}', sum(episode.counts[name] for episode in episodes)) for name in decided
+        episodes, total = self._episodes.all(), self._episodes.total()
+        requests = (
+            ('{decision="served"}', total.served.total()),
+            ('{decision="misses"}', total.misses.total()),
+            ('{decision="refusals"}', total.refusals.total()),
         )
         return as_metrics(
             (
-                ("replayproxy_requests", "Requests of the present episodes, by decision.", "gauge", requests),
+                ("replayproxy_requests_total", "Requests since the start, by decision.", "counter", requests),
                 ("replayproxy_episodes", "Episodes that there are.", "gauge", (("", len(episodes)),)),
                 ("replayproxy_resets_total", "Resets since the start.", "counter", (("", self._episodes.resets),)),
             )

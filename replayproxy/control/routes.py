@@ -31,7 +31,7 @@ class BadCallError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The arguments of a call: of the query for GET (`textual`, as all of them are text), of the JSON body for POST."""
+    """The arguments of a call: of the query for GET and HEAD (`textual`: all are text), of the JSON body for POST."""
 
     arguments: Mapping[str, object]
     textual: bool = False
@@ -78,7 +78,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A call: what answers it, and whether it needs no token."""
+    """A call: what answers it, and whether it needs no token. One that takes GET takes HEAD as well."""
 
     method: str
     path: str
@@ -92,6 +92,8 @@ class Routes:
     def __init__(self, token: str, routes: tuple[Route, ...]) -> None:
         self._token = token.encode()
         self._routes = {(route.method, route.path): route for route in routes}
+        heads = {("HEAD", path): route for (method, path), route in self._routes.items() if method == "GET"}
+        self._routes |= heads  # the host leaves out the body (RFC 9110 section 9.3.2)
 
     def __call__(self, method: str, path: str, query: str, headers: Headers, body: bytes) -> Reply:
         """The reply to one call; mistakes are replies too, as problem details (RFC 9457)."""
@@ -110,7 +112,7 @@ class Routes:
         if route is None:
             allowed = sorted(known for known, place in self._routes if place == path)
             if not allowed:
-                calls = ", ".join(f"{known} {place}" for known, place in self._routes)
+                calls = ", ".join(f"{known} {place}" for known, place in self._routes if known != "HEAD")
                 raise BadCallError(404, f"there is no call {path}", f"there are: {calls}")
             raise BadCallError(405, f"{path} does not take {method}", f"it takes {', '.join(allowed)}")
         return route
@@ -122,8 +124,14 @@ class Routes:
 
 
 def _call(method: str, query: str, body: bytes) -> Call:
+    given = parse_qsl(query, keep_blank_values=True)
+    arguments: dict[str, object] = dict(given)
+    if len(arguments) < len(given):
+        raise BadCallError(400, "an argument is given twice", "give each once")
     if method == "GET":
-        return Call(dict(parse_qsl(query, keep_blank_values=True)), textual=True)
+        return Call(arguments, textual=True)
+    if query:
+        raise BadCallError(400, f"the query {query!r} is not read by POST", 'put it into the body: {"seed": 7}')
     if not body.strip():
         return Call({})
     try:
@@ -143,12 +151,17 @@ def problem(error: BadCallError) -> Reply:
         extra = (("WWW-Authenticate", "Bearer"),)
     elif error.status == 405:
         extra = (("Allow", error.hint.removeprefix("it takes ")),)
-    return error.status, (*PROBLEM, *extra), json.dumps(body, ensure_ascii=False).encode()
+    return error.status, (*PROBLEM, *extra), _text(body)
 
 
 def as_json(value: object) -> Reply:
     """VALUE as the reply of a call that went well; keys sorted."""
-    return 200, JSON, json.dumps(value, sort_keys=True, ensure_ascii=False).encode()
+    return 200, JSON, _text(value)
+
+
+def _text(value: object) -> bytes:
+    """VALUE as JSON, keys sorted; what UTF-8 has no form for (lone surrogates) is escaped as JSON escapes it."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def as_metrics(metrics: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...]) -> Reply:

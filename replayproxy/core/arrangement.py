@@ -10,13 +10,15 @@ from dataclasses import dataclass, field, replace
 
 from replayproxy.core.canonical import Canonical, canonical, is_conditional
 from replayproxy.core.effect import is_write
-from replayproxy.core.exchange import Blob, Body, Cassette, Interaction
+from replayproxy.core.exchange import Blob, Body, Cassette, Interaction, Request
 from replayproxy.core.provider import Provider, Providers
 from replayproxy.core.rights import Finding, Tag, decide, lay
 from replayproxy.core.sequence import Recording, Scope, Series, Writes
 
 type ReadBlob = Callable[[Cassette, Blob], bytes]
 """Gives the octets of a body that lies in a file of a cassette."""
+type Mask = Callable[[Request], Request]
+"""Gives a request without any secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +55,19 @@ class Judge:
 
 
 def arrange(
-    cassettes: Sequence[Cassette], providers: Providers, judge: Judge, read: ReadBlob | None = None
+    cassettes: Sequence[Cassette],
+    providers: Providers,
+    judge: Judge,
+    read: ReadBlob | None = None,
+    show: Mask | None = None,
 ) -> Arrangement:
     """The interactions of CASSETTES in their order: those of the first before those of the second.
 
-    READ gives request bodies that lie in files; without it such requests are told apart by the files' digests. Raises
-    ValueError for match rules that settings would have refused.
+    READ gives request bodies that lie in files; without it such requests are told apart by the files' digests. SHOW
+    masks the URLs of cassettes that were not masked by us. Raises ValueError for match rules that settings would have
+    refused.
     """
-    found = list(_recordings(cassettes, providers, judge, read))
+    found = list(_recordings(cassettes, providers, judge, read, show))
     writes = _writes(recording for recording, _ in found)
     by_key: dict[bytes, list[Recording]] = {}
     for recording, form in found:
@@ -70,7 +77,7 @@ def arrange(
 
 
 def _recordings(
-    cassettes: Sequence[Cassette], providers: Providers, judge: Judge, read: ReadBlob | None
+    cassettes: Sequence[Cassette], providers: Providers, judge: Judge, read: ReadBlob | None, show: Mask | None
 ) -> Iterator[tuple[Recording, Canonical]]:
     position = 0
     ids = unique_ids(cassettes)
@@ -90,10 +97,15 @@ def _recordings(
                     conditional=is_conditional(whole.request),
                     preference=form.preference,
                     forbidden=judge.forbidden(whole, cassette, provider),
+                    masked_url=_masked_url(whole.request, show) if show and not cassette.salt else None,
                 ),
                 form,
             )
             position += 1
+
+
+def _masked_url(request: Request, show: Mask) -> str:
+    return show(replace(request, headers=(), body=b"")).url
 
 
 def unique_ids(cassettes: Sequence[Cassette]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from replayproxy.core.errors import UsageError
 RECORDED = "recorded"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_US = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+_FIRST_US = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 _SPELLINGS = "recorded, or a moment such as 2030-01-02T03:04:05Z"
 
 
@@ -39,7 +40,10 @@ class Clock:
             moment = datetime.fromisoformat(spec)
         except ValueError as error:
             raise UsageError(f"{spec!r} is not a clock", hint=f"use {_SPELLINGS}") from error
-        return cls(spec, microseconds(moment))
+        now_us = microseconds(moment)
+        if not _FIRST_US <= now_us <= _LAST_US:
+            raise UsageError(f"{spec!r} is in UTC outside the years 1 to 9999", hint=f"use {_SPELLINGS}")
+        return cls(spec, now_us)
 
     def advance(self, seconds: float | Decimal) -> Clock:
         """This clock SECONDS later, to the microsecond.

@@ -7,7 +7,7 @@ not a value: an answer moves one cursor and adds one line (docs/adr/0003 says wh
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from replayproxy.core.clock import Clock
@@ -38,16 +38,16 @@ class Entry:
 
     def to_dict(self) -> dict[str, object]:
         """The line as plain values."""
-        request = self.recording.interaction.request if self.recording else None
+        recording = self.recording
         line: dict[str, object] = {
             "n": self.n,
-            "method": request.method if request else self.method,
-            "url": request.url if request else self.url,
+            "method": recording.interaction.request.method if recording else self.method,
+            "url": recording.url if recording else self.url,
             "decision": self.outcome,
             "status": self.status,
         }
-        if self.recording:
-            line["interaction"] = self.recording.id
+        if recording:
+            line["interaction"] = recording.id
         if self.code:
             line["code"] = self.code
         if self.overlaps:
@@ -67,13 +67,11 @@ class _Open:
 class Episode:
     """A run of LIBRARY under SEED (0 or more), as of CLOCK.
 
-    Every request is told by `served`, `missed` or `refused`, which number the journal from 1. `missed_requests` counts
-    what was missed by method and masked URL, for reports.
+    Every request is told by `served`, `missed` or `refused`, which number the journal from 1.
     """
 
     __slots__ = (
-        "_misses", "_open", "_refusals", "_served", "clock", "cursors", "id", "journal", "library",
-        "missed_requests", "refused_requests", "seed",
+        "_misses", "_open", "_refusals", "_served", "_taken", "clock", "cursors", "id", "journal", "library", "seed",
     )  # fmt: skip
 
     def __init__(self, id: str, seed: int, library: Library, clock: Clock) -> None:  # noqa: A002 - its name
@@ -83,8 +81,7 @@ class Episode:
         self.clock = clock
         self.cursors = Cursors()
         self.journal: list[Entry] = []
-        self.missed_requests: Counter[tuple[str, str]] = Counter()
-        self.refused_requests: Counter[tuple[str, str]] = Counter()
+        self._taken = 0
         self._served: dict[int, int] = {}
         self._misses: Counter[tuple[str, str]] = Counter()
         self._refusals: Counter[tuple[str, str]] = Counter()
@@ -95,8 +92,9 @@ class Episode:
         copy = Episode(self.id, self.seed, self.library, self.clock)
         copy.cursors = self.cursors.fork()
         copy.journal = self.journal.copy()
-        copy.missed_requests = self.missed_requests.copy()
-        copy.refused_requests = self.refused_requests.copy()
+        for one in self._open.values():  # only these lines can still change
+            copy.journal[one.entry.n - 1] = replace(one.entry)
+        copy._taken = len(self.journal)
         copy._served = self._served.copy()
         copy._misses = self._misses.copy()
         copy._refusals = self._refusals.copy()
@@ -119,13 +117,11 @@ class Episode:
     def missed(self, question: Question, code: str, status: int, method: str, url: str) -> Entry:
         """QUESTION has no answer, for the reason CODE; METHOD and URL are those of the masked request."""
         self._misses[code, question.key.hex()] += 1
-        self.missed_requests[method, url] += 1
         return self._line(Entry(len(self.journal) + 1, "miss", None, code, status, method, url))
 
     def refused(self, recording: Recording | None, code: str, status: int, method: str, url: str) -> Entry:
         """A request is refused for the reason CODE: RECORDING would have answered it, or None is known."""
         self._refusals[code, recording.id if recording else ""] += 1
-        self.refused_requests[method, url] += 1
         return self._line(Entry(len(self.journal) + 1, "refused", recording, code, status, method, url))
 
     def _line(self, entry: Entry) -> Entry:
@@ -166,6 +162,11 @@ class Episode:
             "misses": self._misses.total(),
             "refusals": self._refusals.total(),
         }
+
+    def take_lines(self) -> list[Entry]:
+        """The lines of the journal since this was last called, or since the fork: each line is given once."""
+        taken, self._taken = self._taken, len(self.journal)
+        return self.journal[taken:]
 
     def unused(self) -> list[Recording]:
         """The recordings that have not been served, in their order."""

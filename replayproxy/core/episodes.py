@@ -6,15 +6,40 @@ An episode is replaced on reset, never cleared: whoever still holds the old one 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from replayproxy.core.clock import Clock
-from replayproxy.core.episode import Episode
+from replayproxy.core.episode import Entry, Episode
 from replayproxy.core.errors import UsageError
 from replayproxy.core.library import Library
 
 DEFAULT = "default"
 _ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 """What can stand as the user of a proxy URL without being escaped (RFC 3986 section 2.3)."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was asked over several episodes: recordings served, by position; requests missed and refused, masked."""
+
+    served: Counter[int] = field(default_factory=Counter)
+    misses: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
+
+    def add(self, lines: Iterable[Entry]) -> None:
+        """Count LINES of a journal too."""
+        for line in lines:
+            recording = line.recording
+            if line.outcome == "served" and recording:
+                self.served[recording.position] += 1
+                continue
+            counted = self.misses if line.outcome == "miss" else self.refusals
+            counted[f"{line.method} {line.url}"] += 1
+
+    def __str__(self) -> str:
+        return f"served {self.served.total()}, missed {self.misses.total()}, refused {self.refusals.total()}"
 
 
 class Episodes:
@@ -27,6 +52,7 @@ class Episodes:
         self._clock = clock
         self._episodes: dict[str, Episode] = {}
         self._snapshots: dict[str, Episode] = {}
+        self._total = Tally()
         self.resets = 0
         self._episodes[DEFAULT] = self._fresh(DEFAULT, seed, clock)
 
@@ -44,6 +70,12 @@ class Episodes:
         """Every episode, in the order in which they were first made."""
         return list(self._episodes.values())
 
+    def total(self) -> Tally:
+        """What was asked since the start, of these episodes and of all that were reset or restored over."""
+        for episode in self._episodes.values():
+            self._total.add(episode.take_lines())
+        return self._total
+
     def reset(self, seed: int | None, id: str = DEFAULT, clock: str | None = None) -> Episode:  # noqa: A002
         """A fresh episode ID; without SEED under the last one plus 1, and the first under the seed of the start.
 
@@ -58,7 +90,7 @@ class Episodes:
             seed = self._first_seed if self._last_seed is None else self._last_seed + 1
         fresh = self._fresh(id, seed, clock or self._clock)
         self._last_seed = seed
-        self._episodes[id] = fresh
+        self._place(fresh)
         self.resets += 1
         return fresh
 
@@ -73,8 +105,15 @@ class Episodes:
         if name not in self._snapshots:
             raise UsageError(f"there is no snapshot {name!r}", hint="take one: POST /snapshot")
         restored = self._snapshots[name].fork()
-        self._episodes[restored.id] = restored
+        self._place(restored)
         return restored
+
+    def _place(self, episode: Episode) -> None:
+        """EPISODE stands in the place of the one of its id, whose doings stay counted."""
+        replaced = self._episodes.get(episode.id)
+        if replaced:
+            self._total.add(replaced.take_lines())
+        self._episodes[episode.id] = episode
 
     def _fresh(self, id: str, seed: int, clock: str) -> Episode:  # noqa: A002
         return Episode(id, seed, self._library, Clock.parse(clock, self._library.recorded_us))

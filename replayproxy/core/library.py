@@ -6,13 +6,14 @@ in the order of their requests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Self
 
-from replayproxy.core.arrangement import Judge, ReadBlob, arrange, digest_of
+from replayproxy.core.arrangement import Judge, Mask, ReadBlob, arrange, digest_of
 from replayproxy.core.canonical import Canonical, Difference, canonical, differences, distance
+from replayproxy.core.digest import digest
 from replayproxy.core.exchange import Cassette, Origin, Request
 from replayproxy.core.provider import MatchRules, Providers
 from replayproxy.core.redaction import Redactor
@@ -21,15 +22,11 @@ from replayproxy.core.sequence import Recording, Scope, Series, Writes
 
 NEAR = 32
 """How many keys are compared, at most, to find the nearest recording."""
-SIFTED = 512
-"""How many keys of a host are sifted for those, where none has the path that was asked for."""
-
 REMEMBERED = 4096
 """How many questions are kept, at most: environments ask the same again in every episode."""
 LONGEST_REMEMBERED = 16_384
 """The longest body, in octets, of a question that is kept."""
 
-type Mask = Callable[[Request], Request]
 type Place = tuple[Origin, str]
 
 
@@ -56,6 +53,25 @@ class Nearest:
     differences: tuple[Difference, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Series in the order of the targets of their first requests, so that those that begin alike stand together."""
+
+    targets: tuple[str, ...]
+    series: tuple[Series, ...]
+
+    @classmethod
+    def of(cls, series: Iterable[Series]) -> Self:
+        """SERIES in their order; those of one target stay as they come."""
+        ordered = sorted(series, key=lambda one: _first(one).interaction.request.target)
+        return cls(tuple(_first(one).interaction.request.target for one in ordered), tuple(ordered))
+
+    def around(self, target: str) -> Sequence[Series]:
+        """The series, NEAR at most, whose targets begin most like TARGET; found without looking at the others."""
+        start = min(bisect_left(self.targets, target) - NEAR // 2, len(self.series) - NEAR)
+        return self.series[max(start, 0) :][:NEAR]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
     """The recordings of some cassettes, judged for one purpose; built by `build`.
@@ -73,8 +89,8 @@ class Library:
     ports: Mapping[str, frozenset[int]]
     recorded_us: int
     _by_key: Mapping[bytes, Series]
-    _by_place: Mapping[Place, Sequence[Series]]
-    _by_host: Mapping[str, Sequence[Series]]
+    _by_place: Mapping[Place, Neighbours]
+    _by_host: Mapping[str, Neighbours]
     _masks: tuple[Mask | None, ...]
     _show: Mask
     _rules: Mapping[str, MatchRules]
@@ -97,26 +113,26 @@ class Library:
         """
         requirements(purpose)
         judge = Judge(purpose=purpose, today=today)
-        found = arrange(cassettes, providers, judge, read)
-        by_place, by_host = _indexes(found.series.values())
-        digest = digest_of(found.recordings)
-        ports = _ports(found.recordings)
         salts = dict.fromkeys(cassette.salt for cassette in cassettes)
         masks = {salt: mask_of(cassettes, salt, providers) for salt in salts}
+        show = next(filter(None, masks.values()), None) or _masking(_own_salt(cassettes), providers, ())
+        found = arrange(cassettes, providers, judge, read, show)
+        by_place, by_host = _indexes(found.series.values())
+        ports = _ports(found.recordings)
         return cls(
             cassettes=tuple(cassette.name for cassette in cassettes),
             providers=providers,
             purpose=purpose,
             recordings=found.recordings,
             writes=found.writes,
-            digest=digest,
+            digest=digest_of(found.recordings),
             ports=ports,
             recorded_us=_earliest(cassettes),
             _by_key=found.series,
             _by_place=by_place,
             _by_host=by_host,
             _masks=tuple(masks.values()),
-            _show=next(filter(None, masks.values()), None) or _masking(digest, providers, ()),
+            _show=show,
             _rules={host: providers.of(host).match for host in ports},
         )
 
@@ -180,28 +196,19 @@ class Library:
         """
         host = shown.origin.host
         rules = self.rules_of(host)
-        asked = canonical(shown, rules)
-        series = self._by_place.get((shown.origin, shown.path)) or _sifted(self._by_host.get(host, ()), shown)
-        forms = [(canonical(_first(one).interaction.request, rules), _first(one)) for one in series[:NEAR]]
-        if not forms:
+        near = self._by_place.get((shown.origin, shown.path)) or self._by_host.get(host)
+        if near is None:
             return None
+        asked = canonical(shown, rules)
+        forms = [(canonical(_first(one).interaction.request, rules), _first(one)) for one in near.around(shown.target)]
         form, recording = min(forms, key=lambda pair: (distance(pair[0], asked), pair[1].position))
+        if recording.masked_url is not None:  # what differs is told, so that it has to be masked first
+            form = canonical(self._show(recording.interaction.request), rules)
         return Nearest(recording, self.cassettes[recording.cassette], differences(form, asked))
 
 
 def _first(series: Series) -> Recording:
     return series.recordings[0]
-
-
-def _sifted(series: Sequence[Series], shown: Request) -> list[Series]:
-    """Of a bounded number of SERIES those first whose method is SHOWN's and whose path begins most alike."""
-
-    def likeness(one: Series) -> tuple[int, bool]:
-        request = _first(one).interaction.request
-        pairs = takewhile(lambda pair: pair[0] == pair[1], zip(request.target, shown.target, strict=False))
-        return sum(1 for _ in pairs), request.method == shown.method
-
-    return sorted(series[:SIFTED], key=likeness, reverse=True)
 
 
 def joined(series: Sequence[Series]) -> Series:
@@ -229,14 +236,22 @@ def _masking(salt: str, providers: Providers, placeholders: tuple[str, ...]) -> 
     return Redactor(salt, lambda host: providers.of(host).redact, placeholders).redact_request
 
 
-def _indexes(all_series: Iterable[Series]) -> tuple[dict[Place, list[Series]], dict[str, list[Series]]]:
+def _own_salt(cassettes: Sequence[Cassette]) -> str:
+    """The salt that masks what is shown, where no cassette has one; whoever knows it knows the recordings."""
+    return digest([[one.request.url for one in cassette.interactions] for cassette in cassettes])
+
+
+def _indexes(all_series: Iterable[Series]) -> tuple[dict[Place, Neighbours], dict[str, Neighbours]]:
     by_place: dict[Place, list[Series]] = {}
     by_host: dict[str, list[Series]] = {}
     for series in all_series:
         request = _first(series).interaction.request
         by_place.setdefault((request.origin, request.path), []).append(series)
         by_host.setdefault(request.origin.host, []).append(series)
-    return by_place, by_host
+    return (
+        {place: Neighbours.of(series) for place, series in by_place.items()},
+        {host: Neighbours.of(series) for host, series in by_host.items()},
+    )
 
 
 def _ports(recordings: Iterable[Recording]) -> dict[str, frozenset[int]]:

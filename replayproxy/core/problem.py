@@ -6,6 +6,7 @@ Nothing in here tells a secret, a path of the host, or any part of a recorded an
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -13,7 +14,7 @@ from replayproxy.core.canonical import Difference
 from replayproxy.core.exchange import Headers, Request
 from replayproxy.core.library import Nearest
 from replayproxy.core.rights import Finding
-from replayproxy.core.sequence import Absent
+from replayproxy.core.sequence import Absent, Recording
 
 MISS = HTTPStatus.FAILED_DEPENDENCY
 REFUSAL = HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS
@@ -24,6 +25,8 @@ TITLES = {
     INTERNAL: "replayproxy failed to decide",
 }
 _TYPE = "urn:replayproxy:problem:"
+_PLAIN = re.compile(r"(?i)(?!(y|n|yes|no|on|off|true|false|null)$)[a-z][a-z0-9_-]*([:.][a-z0-9$_][a-z0-9._$-]*)*")
+"""What YAML 1.1 reads as that very text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +63,8 @@ class Problem:
 
 def miss(shown: Request, absent: Absent, nearest: Nearest | None, provider: str) -> Problem:
     """The problem of a request that nothing answers; SHOWN is masked, PROVIDER the name in the configuration or ""."""
-    detail, hint = _explained(absent, nearest, provider)
+    rules = Rules(provider, shown.origin.host)
+    detail, hint = _explained(absent, nearest, rules)
     return Problem(
         code=absent.code,
         status=MISS,
@@ -73,15 +77,15 @@ def miss(shown: Request, absent: Absent, nearest: Nearest | None, provider: str)
     )
 
 
-def refusal(shown: Request, finding: Finding) -> Problem:
-    """The problem of a request whose recording may not be used for the purpose."""
+def refusal(recording: Recording, finding: Finding) -> Problem:
+    """The problem of a request that RECORDING would answer, which may not be used for the purpose."""
     return Problem(
         code=finding.code,
         status=REFUSAL,
         title="The rights of the recording forbid it",
         detail=finding.message,
-        method=shown.method,
-        url=shown.url,
+        method=recording.interaction.request.method,
+        url=recording.url,
         hint=finding.hint,
     )
 
@@ -120,12 +124,12 @@ def problem_response(problem: Problem, decision: str) -> tuple[int, str, Headers
 
 
 def _nearest(nearest: Nearest) -> dict[str, object]:
-    request = nearest.recording.interaction.request
+    recording = nearest.recording
     return {
-        "id": nearest.recording.id,
+        "id": recording.id,
         "cassette": nearest.cassette,
-        "method": request.method,
-        "url": request.url,
+        "method": recording.interaction.request.method,
+        "url": recording.url,
         "differences": [_difference(one) for one in nearest.differences],
     }
 
@@ -135,10 +139,23 @@ def _difference(one: Difference) -> dict[str, str]:
     return {"part": one.part} | {name: value for name, value in values.items() if value is not None}
 
 
-def _explained(absent: Absent, nearest: Nearest | None, provider: str) -> tuple[str, str]:
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Where in the configuration the rules of HOST stand: under the name of its PROVIDER, "" for none yet."""
+
+    provider: str
+    host: str
+
+    def matching(self, rule: str) -> str:
+        """RULE of `match` as a line of YAML that can be pasted; it says the host where the provider is new."""
+        hosts = "" if self.provider else f"hosts: [{_quoted(self.host)}], "
+        return f"providers: {{{_quoted(self.provider or self.host)}: {{{hosts}match: {{{rule}}}}}}}"
+
+
+def _explained(absent: Absent, nearest: Nearest | None, rules: Rules) -> tuple[str, str]:
     """Detail and hint of a miss."""
     if absent.code == "miss-exhausted":
-        hint = f"providers.{provider or 'NAME'}.match.sequence: repeat-last"
+        hint = rules.matching("sequence: repeat-last")
         return "every recorded answer to this request has been given once, and the sequence is once", hint
     if absent.awaits:
         hint = "make that write first, or record the read without it"
@@ -146,10 +163,10 @@ def _explained(absent: Absent, nearest: Nearest | None, provider: str) -> tuple[
     if absent.passed:
         hint = "record the read after that write: replayproxy record --on-existing append -o CASSETTE -- CMD"
         return f"it was recorded only before a write that this episode has made: {absent.passed}", hint
-    return _unknown(nearest, provider)
+    return _unknown(nearest, rules)
 
 
-def _unknown(nearest: Nearest | None, provider: str) -> tuple[str, str]:
+def _unknown(nearest: Nearest | None, rules: Rules) -> tuple[str, str]:
     record = "record it: replayproxy record --on-existing new -o CASSETTE -- CMD"
     if nearest is None:
         return "no request to this host is recorded", record
@@ -160,7 +177,7 @@ def _unknown(nearest: Nearest | None, provider: str) -> tuple[str, str]:
     detail = f"the nearest recording differs in {parts}"
     if not selectors or len(selectors) < len(nearest.differences):
         return detail, record
-    rule = f"providers.{provider or 'NAME'}.match.ignore: [{', '.join(map(_quoted, selectors))}]"
+    rule = rules.matching(f"ignore: [{', '.join(map(_quoted, selectors))}]")
     return detail, f"if that varies from run to run: {rule}; else {record}"
 
 
@@ -172,7 +189,6 @@ def selector_of(part: str) -> str:
     return f"{kind}:{name}" if kind in ("header", "query", "form") and name else ""
 
 
-def _quoted(selector: str) -> str:
-    """SELECTOR as a YAML flow list takes it."""
-    plain = all(character.isalnum() or character in ":._-$" for character in selector)
-    return selector if plain else json.dumps(selector, ensure_ascii=False)
+def _quoted(text: str) -> str:
+    """TEXT, a selector, host or name, as YAML takes it between brackets."""
+    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)

@@ -94,7 +94,7 @@ def _missed(episode: Episode, question: Question, absent: Absent) -> Missed:
 
 def _refused(episode: Episode, recording: Recording) -> Refused:
     assert recording.forbidden is not None
-    told = problem.refusal(recording.interaction.request, recording.forbidden)
+    told = problem.refusal(recording, recording.forbidden)
     return Refused(episode.refused(recording, told.code, told.status, told.method, told.url), told)
 
 

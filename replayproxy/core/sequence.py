@@ -57,7 +57,8 @@ class Recording:
 
     `position` counts them from 0, `cassette` the cassettes. `id` is unique in the library. `conditional`
     says that it answers conditional requests first of all; `preference` is the canonical request's.
-    `forbidden` is what its rights say against the purpose.
+    `forbidden` is what its rights say against the purpose. `masked_url` is given where the recording itself was
+    not masked by us.
     """
 
     id: str
@@ -69,6 +70,12 @@ class Recording:
     conditional: bool = False
     preference: bytes = b""
     forbidden: Finding | None = None
+    masked_url: str | None = None
+
+    @property
+    def url(self) -> str:
+        """The URL as people may see it."""
+        return self.interaction.request.url if self.masked_url is None else self.masked_url
 
     @property
     def answers_conditions_only(self) -> bool:
@@ -76,7 +83,7 @@ class Recording:
         return self.interaction.response.status in _ONLY_CONDITIONAL
 
     def __str__(self) -> str:
-        return f"{self.id} {self.interaction.request.method} {self.interaction.request.url}"
+        return f"{self.id} {self.interaction.request.method} {self.url}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +182,7 @@ class Cursors:
         self._made: set[int] = set()
         self._latest: dict[Writes, Recording] = {}
         self._in_cassette: dict[tuple[Writes, int], int] = {}
-        self._lanes: dict[tuple[str, bool, frozenset[bytes]], Lane | None] = {}
+        self._lanes: dict[tuple[Series, int, bool, frozenset[bytes]], Lane | None] = {}
 
     def fork(self) -> Cursors:
         """Cursors that stand where these stand and move apart from them."""
@@ -217,7 +224,7 @@ class Cursors:
         """What `choose` says, remembered: it depends on nothing that an episode does."""
         start, end = window
         known = preferences & series.preferences
-        key = series.recordings[start].id, conditional, known
+        key = series, start, conditional, known
         if key not in self._lanes:
             self._lanes[key] = choose(series.recordings[start:end], conditional=conditional, preferences=known)
         return self._lanes[key]

@@ -213,9 +213,9 @@ def test_metrics(lab: Lab) -> None:
     text = lab.raw("GET /metrics", token=None)[1].decode()
     values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     assert values == {
-        'replayproxy_requests{decision="served"}': "2",
-        'replayproxy_requests{decision="misses"}': "1",
-        'replayproxy_requests{decision="refusals"}': "0",
+        'replayproxy_requests_total{decision="served"}': "2",
+        'replayproxy_requests_total{decision="misses"}': "1",
+        'replayproxy_requests_total{decision="refusals"}': "0",
         "replayproxy_episodes": "2",
         "replayproxy_resets_total": "1",
     }

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from replayproxy.control.routes import BadCallError, Call, Reply, Route, Routes, as_json, as_metrics
+from replayproxy.control.routes import BadCallError, Call, Reply, Route, Routes, as_json, as_metrics, problem
 from replayproxy.core.errors import UsageError
 from replayproxy.core.exchange import Headers
 
@@ -65,7 +65,7 @@ def test_a_token_is_needed(headers: Headers, status: int) -> None:
 
 @pytest.mark.parametrize(
     ("line", "status", "allowed"),
-    [("GET /nothing", 404, None), ("PUT /echo", 405, "GET, POST"), ("POST /open", 405, "GET")],
+    [("GET /nothing", 404, None), ("PUT /echo", 405, "GET, HEAD, POST"), ("POST /open", 405, "GET, HEAD")],
 )
 def test_calls_that_there_are_not(line: str, status: int, allowed: str | None) -> None:
     """An unknown path is told from a wrong method, which names the right ones."""
@@ -79,6 +79,7 @@ def test_calls_that_there_are_not(line: str, status: int, allowed: str | None) -
     ("line", "body", "arguments"),
     [
         ("GET /echo?a=1&b=", b"", {"a": "1", "b": ""}),
+        ("HEAD /echo?a=1", b"", {"a": "1"}),
         ("POST /echo", b'{"a": 1}', {"a": 1}),
         ("POST /echo", b" \r\n", {}),
     ],
@@ -94,6 +95,31 @@ def test_a_body_that_is_no_json_object(body: bytes) -> None:
     status, _, told = call("POST /echo", body=body)
     assert status == 400
     assert "the body is not" in str(told["detail"])
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("POST /echo?seed=7", "is not read by POST"),
+        ("POST /echo?seed", "is not read by POST"),
+        ("GET /echo?a=1&a=2", "given twice"),
+    ],
+)
+def test_arguments_are_never_passed_over(line: str, told: str) -> None:
+    """A query where a body is read, or an argument that contradicts itself."""
+    status, _, body = call(line)
+    assert status == 400
+    assert told in str(body["detail"])
+
+
+@pytest.mark.parametrize("body", [b'{"\\ud800": 1}', b'{"a": "\\ud800"}'])
+def test_text_that_utf_8_has_no_form_for(body: bytes) -> None:
+    """It is escaped in the reply, whether that is one of success or not."""
+    name = json.loads(body)
+    assert call("POST /echo", body=body)[2] == name
+    with pytest.raises(BadCallError) as caught:
+        Call(name).known()
+    assert json.loads(problem(caught.value)[2])["detail"] == caught.value.detail
 
 
 def test_errors_that_the_user_can_mend_are_replies() -> None:

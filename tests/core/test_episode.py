@@ -83,8 +83,6 @@ def test_state_tells_all_that_the_contract_names() -> None:
     assert state["cursors"] == {"i0": 1, "i1": 1, "i2": 1}
     assert re.fullmatch(r"[0-9a-f]{64}", one.digest)
     assert (state["digest"], state["world"]) == (one.digest, one.world)
-    assert one.missed_requests == {("GET", LOST.url): 1}
-    assert one.refused_requests == {("GET", OTHER.url): 1}
 
 
 def test_the_digest_does_not_depend_on_arrival_order() -> None:
@@ -200,6 +198,19 @@ def test_a_fork_stands_where_the_episode_stood() -> None:
     one.refused(None, "internal-error", 424, "GET", "")
     one.advance(1)
     assert (kept.state(), [entry.to_dict() for entry in kept.journal]) == before
-    assert kept.missed_requests == {("GET", LOST.url): 1}
-    assert kept.refused_requests == {("GET", ""): 1}
+    assert [line.n for line in one.take_lines()] == list(range(1, 9))
+    assert one.take_lines() == []
+    assert kept.take_lines() == []
     assert play(kept, READ, OTHER) == ["i2", "i3"]
+    assert [line.n for line in kept.take_lines()] == [5, 6]
+
+
+def test_a_fork_keeps_the_lines_of_what_is_in_flight() -> None:
+    """What overlaps the read later is told by the episode in which it does, not by the one that was kept."""
+    one = episode()
+    play(one, READ)
+    one.begin(one.journal[-1], LIBRARY.question(READ).series)
+    kept = one.fork()
+    play(one, WRITE)
+    one.begin(one.journal[-1], None)
+    assert [one.journal[0].overlaps, kept.journal[0].overlaps] == [True, False]

@@ -72,12 +72,12 @@ HINTS = {
         UNKNOWN,
         near("query.page", "body.$.a[0]"),
         "query.page, body.$.a[0]",
-        'providers.NAME.match.ignore: [query:page, "json:$.a[0]"]',
+        'providers: {api.example.test: {hosts: [api.example.test], match: {ignore: [query:page, "json:$.a[0]"]}}}',
     ),
     "a field and the path": (UNKNOWN, near("path", "query.page"), "path, query.page", RECORD),
     "octets": (UNKNOWN, near("body.sha256"), "body.sha256", RECORD),
     "only conditional": (UNKNOWN, near(), "sets no condition", RECORD),
-    "used up": (Absent("miss-exhausted"), None, "sequence is once", "match.sequence: repeat-last"),
+    "used up": (Absent("miss-exhausted"), None, "sequence is once", "match: {sequence: repeat-last}"),
     "too early": (
         Absent("miss-unknown", awaits=recording("PUT", "/b")),
         near(),
@@ -105,15 +105,15 @@ def test_every_kind_of_miss_has_a_hint(name: str) -> None:
 
 def test_a_hint_names_the_provider() -> None:
     """So that it can be pasted as it is."""
-    assert "providers.api.match.ignore" in problem.miss(ASKED, UNKNOWN, near("form.a"), "api").hint
-    assert "providers.api.match.sequence" in problem.miss(ASKED, Absent("miss-exhausted"), None, "api").hint
+    assert "providers: {api: {match: {ignore: " in problem.miss(ASKED, UNKNOWN, near("form.a"), "api").hint
+    assert "providers: {api: {match: {sequence: " in problem.miss(ASKED, Absent("miss-exhausted"), None, "api").hint
 
 
 @pytest.mark.parametrize("hint", ["", "ask for it"])
 def test_a_refusal_tells_the_finding(hint: str) -> None:
     """451 with the finding's code; no hint where the finding has none."""
     told = problem.refusal(
-        ASKED, Finding(code="RP030", level="deny", message="replay is forbidden", use="replay", hint=hint)
+        recording(), Finding(code="RP030", level="deny", message="replay is forbidden", use="replay", hint=hint)
     )
     status, reason, headers, body = problem_response(told, "refused")
     assert (status, reason) == (451, "Unavailable For Legal Reasons")

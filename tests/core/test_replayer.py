@@ -107,7 +107,7 @@ def test_a_miss_holds_no_secret() -> None:
     secret = "sk-live-0123456789abcdefghij"
     decision = answer(one, ask(f"/b?api_key={secret}", headers=(("Authorization", f"Bearer {secret}"),)))
     assert isinstance(decision, Missed)
-    told = [decision.response()[3].decode(), json.dumps(decision.entry.to_dict()), repr(one.missed_requests)]
+    told = [decision.response()[3].decode(), json.dumps(decision.entry.to_dict()), repr(one.journal)]
     assert not [text for text in told if secret in text]
     assert all("/b?api_key=" in text for text in told)
 
