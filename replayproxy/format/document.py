@@ -43,6 +43,9 @@ MOST_ALIASED: Final = 100_000
 _CORE: Final = "tag:yaml.org,2002:"
 
 
+RESTORE = "the file is cut off or was damaged; restore it or record it again"
+
+
 class MisfitError(Exception):
     """What is wrong at PATH of a document; `hint` says what to do. Becomes an error with file and line."""
 
@@ -71,7 +74,7 @@ class Document:
         """MISFIT as the error to raise: `FILE:LINE: path.in.document: why`."""
         line = misfit.line or line_of(self.data, misfit.path)
         place = f"{spell(misfit.path)}: " if misfit.path else ""
-        return self.kind(f"{self.name}:{line}: {place}{misfit.why}", hint=misfit.hint)
+        return self.kind(f"{self.name}:{line}: {place}{misfit.why}", hint=misfit.hint or RESTORE)
 
 
 @contextlib.contextmanager
@@ -102,8 +105,7 @@ def parse(data: bytes, name: str, *, kind: type[ReplayproxyError] = CassetteErro
 def _of_yaml(error: yaml.MarkedYAMLError) -> MisfitError:
     mark = error.problem_mark or error.context_mark
     why = ", ".join(part for part in (error.context, error.problem) if part)
-    hint = "the file is cut off or was damaged; restore it or record it again"
-    return MisfitError(f"is not valid YAML: {why}", line=mark.line + 1 if mark else 1, hint=hint)
+    return MisfitError(f"is not valid YAML: {why}", line=mark.line + 1 if mark else 1, hint=RESTORE)
 
 
 class _Builder:
