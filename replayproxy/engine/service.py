@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import BinaryIO, Protocol
 
 from replayproxy.core import problem
-from replayproxy.core.coding.negotiation import negotiate
+from replayproxy.core.coding import accepts, negotiate
 from replayproxy.core.episode import Entry, Episode
-from replayproxy.core.exchange import Blob, Headers, Origin, Request, Response, header
+from replayproxy.core.exchange import Blob, Headers, Interaction, Origin, Request, Response, header
 from replayproxy.core.library import Library
 from replayproxy.core.replayer import Refused, Served, answer
+from replayproxy.core.sequence import Recording, Series
 from replayproxy.engine.answer import Answer
 
 logger = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ class ReplayService:
             for request in (recording.interaction.request for recording in library.recordings)
             if request.version.startswith("HTTP/2")
         }
-        self._before_body = any(one.interaction.response.before_body for one in library.recordings)
+        self._heads = _heads(library)
         self._coded: OrderedDict[tuple[int, str | None], Response] = OrderedDict()
 
     def protocols(self, host: str, port: int) -> tuple[str, ...]:
@@ -68,16 +69,20 @@ class ReplayService:
         return self._decided(episode, Request(method="CONNECT", origin=Origin("https", host, port), target="/"))
 
     def early(self, user: str | None, head: Request) -> Answer | None:
-        """An answer that was recorded before the request's body was sent; 407 for no known episode."""
+        """An answer that was recorded before the request's body was sent; 407 for no known episode.
+
+        Where others to the same head needed the body, as a retry's does, they come in their recorded order.
+        """
         episode = self._episodes.of_user(user)
         if episode is None:
             return _unknown_episode(head.origin.host)
-        if not self._before_body:
+        series = episode.library.question(head).series if self._heads else None
+        alike = self._heads.get(series, ()) if series else ()
+        if not alike:
             return None
-        series = episode.library.question(head).series
-        if series is None or not any(one.interaction.response.before_body for one in series.recordings):
-            return None
-        return self._decided(episode, head)
+        unused = {one.position for one in episode.unused()}
+        now = next((one for one in alike if one.position in unused), alike[-1])
+        return self._decided(episode, head) if now.interaction.response.before_body else None
 
     def answer(self, user: str | None, request: Request) -> Answer:
         """What the episode of USER has for REQUEST. Raises what went wrong in the core, which has refused it."""
@@ -119,13 +124,13 @@ class ReplayService:
         recorded = decision.interaction.response
         response = decision.response
         if response.coding is not None:
-            response = self._negotiated(entry, response, request, shared=response is recorded)
+            accepted = _accepted(decision.interaction, request)
+            response = self._negotiated(entry, response, accepted, shared=response is recorded)
         return Answer(response=response, first_ms=decision.interaction.first_ms, open_blob=opened, ended=ended)
 
-    def _negotiated(self, entry: Entry, response: Response, request: Request, *, shared: bool) -> Response:
-        """RESPONSE in the content coding that the client takes; SHARED where all clients get the same octets."""
+    def _negotiated(self, entry: Entry, response: Response, accepted: str | None, *, shared: bool) -> Response:
+        """RESPONSE in a content coding that is ACCEPTED; SHARED where all clients get the same octets."""
         assert entry.recording is not None
-        accepted = header(request.headers, "accept-encoding")
         key = (entry.recording.position, accepted)
         if shared and key in self._coded:
             self._coded.move_to_end(key)
@@ -151,6 +156,35 @@ class ReplayService:
     def _octets(self, cassette: int, blob: Blob) -> bytes:
         with self._open_blob(cassette, blob) as file:
             return file.read()
+
+
+def _heads(library: Library) -> dict[Series, tuple[Recording, ...]]:
+    """For each series that holds answers to a head alone, all the recordings that its heads may turn out to ask for."""
+    places = {_place(one) for one in library.recordings if one.interaction.response.before_body}
+    found: dict[Series, list[Recording]] = {}
+    for one in library.recordings if places else ():
+        if _place(one) in places:
+            series = library.question(replace(one.interaction.request, body=b"")).series
+            if series is not None:
+                found.setdefault(series, []).append(one)
+    return {series: tuple(alike) for series, alike in found.items()}
+
+
+def _place(recording: Recording) -> tuple[str, Origin, str]:
+    request = recording.interaction.request
+    return request.method, request.origin, request.path
+
+
+def _accepted(recorded: Interaction, request: Request) -> str | None:
+    """The Accept-Encoding to negotiate REQUEST's answer with; None where anything is taken.
+
+    An upstream that sent a coding to a client that had ruled it out does not negotiate: every client gets what it sent.
+    """
+    coding = recorded.response.coding
+    offered = header(recorded.request.headers, "accept-encoding")
+    if coding is not None and not all(accepts(offered, name) for name in coding.names):
+        return None
+    return header(request.headers, "accept-encoding")
 
 
 def _told(status: int, reason: str, headers: Headers, body: bytes) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from replayproxy.core.exchange import (
     Body,
@@ -49,6 +49,7 @@ class Exchange:
     trailers: tuple[tuple[str, str], ...] = ()
     first_ms: int = 0
     continued: bool = False
+    """Whether the client has been told to go on with its request's body (100)."""
     finished: bool = False
 
     @property
@@ -115,6 +116,9 @@ class Exchange:
         return self.broken("timeout", "head" if self.answer is None else "body", now_ms)
 
     def _observed(self, fault: Fault | None, now_ms: int) -> Observed:
+        early = self.is_early
+        if early:
+            self.request_body.clear()  # how much of it had come is chance, and no answer to any of it
         request = self.request or self.end_request()
         body: Body = b"".join(piece.octets for piece in self.pieces)
         masks: tuple[Redaction, ...] = ()
@@ -123,7 +127,7 @@ class Exchange:
         return Observed(
             order=self.order,
             request=request,
-            response=self._response(fault, body),
+            response=self._response(fault, body, early),
             pieces=tuple((bytes(piece.octets), piece.at_ms) for piece in self.pieces) if self.streamed else (),
             sizes=tuple((piece.size, piece.at_ms) for piece in self.pieces) if self.streamed else (),
             masks=masks,
@@ -138,10 +142,16 @@ class Exchange:
         """Whether the answer has begun and tells no length."""
         return self.answer is not None and self.answer.framing in ("chunked", "close")
 
-    def _response(self, fault: Fault | None, body: Body) -> Response:
+    @property
+    def is_early(self) -> bool:
+        """Whether all that came back came before the request was whole, so that it did not depend on the body."""
+        return self.request is None and self.head.has_body
+
+    def _response(self, fault: Fault | None, body: Body, early: bool) -> Response:
         interim = tuple(self.interim)
         if self.answer is None:
-            return Response(status=502, reason="Bad Gateway", framing="none", interim=interim, fault=fault)
+            told = Response(status=502, reason="Bad Gateway", framing="none", interim=interim, fault=fault)
+            return replace(told, before_body=early)
         return Response(
             status=self.answer.status,
             reason=self.answer.reason,
@@ -152,5 +162,5 @@ class Exchange:
             framing=self.answer.framing,
             interim=interim,
             fault=fault,
-            before_body=self.head.expects_continue and not self.continued,
+            before_body=early,
         )

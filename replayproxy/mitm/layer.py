@@ -14,7 +14,7 @@ from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers import ClientTLSLayer
 
-from replayproxy.core.exchange import Headers, Origin, header
+from replayproxy.core.exchange import Headers, Interim, Origin, header
 from replayproxy.mitm.exchange import Exchange
 from replayproxy.mitm.pool import Pool
 from replayproxy.mitm.probe import Probe
@@ -28,6 +28,9 @@ from replayproxy.wire.http2 import Http2Connection
 logger = logging.getLogger(__name__)
 
 TLS_HANDSHAKE = 0x16
+CONTINUE = Interim(status=100, reason="Continue")
+CONTINUE_SECONDS = 1.0
+"""How long an upstream may take to send a 100; curl waits as long."""
 
 
 class RecordLayer(layer.Layer):
@@ -45,7 +48,8 @@ class RecordLayer(layer.Layer):
         self._tunnel: layer.Layer | None = None
         self._tunnel_to: tuple[str, int] | None = None
         self._probe: Probe | None = None
-        self._asked: Server | None = None
+        self._asked: Probe | None = None
+        self._patience: dict[commands.Command, Exchange] = {}
 
     def _handle_event(self, event: events.Event) -> layer.CommandGenerator[None]:
         try:
@@ -59,8 +63,10 @@ class RecordLayer(layer.Layer):
     def _dispatch(self, event: events.Event) -> layer.CommandGenerator[None]:
         if self._probe is not None and (greets := self._probe.outcome(event)) is not None:
             yield from self._probed(self._probe, greets)
-        elif self._is_of_the_probe(event):
+        elif self._asked is not None and self._asked.owns(event):
             pass  # it has had its outcome
+        elif isinstance(event, events.Wakeup) and event.command in self._patience:
+            self._go_on(self._patience.pop(event.command))
         elif self._tunnel is not None and not self._is_ours(event):
             yield from self._tunnel.handle_event(event)
         elif isinstance(event, events.Start):
@@ -75,12 +81,6 @@ class RecordLayer(layer.Layer):
             yield from self._received(event.data)
         elif isinstance(event, events.ConnectionClosed):
             yield from self._client_closed()
-
-    def _is_of_the_probe(self, event: events.Event) -> bool:
-        """Whether EVENT comes from a probe; nothing else here asks to be woken."""
-        if isinstance(event, events.ConnectionEvent):
-            return event.connection is self._asked
-        return isinstance(event, events.Wakeup)
 
     def _is_ours(self, event: events.Event) -> bool:
         """Whether EVENT belongs to an exchange from before the tunnel; all others are the tunnel's."""
@@ -110,6 +110,7 @@ class RecordLayer(layer.Layer):
                     yield from self._tunnel_requested(event)
                 case wire.RequestStarted():
                     self._started(event)
+                    yield from self._await_continue(event)
                 case wire.Rejected():
                     self._session.warn(f"a client broke the protocol: {event.why}")
                 case wire.RequestData() | wire.RequestEnded() | wire.StreamGone():
@@ -121,7 +122,7 @@ class RecordLayer(layer.Layer):
         """Open the tunnel, unless its server speaks first, which only a server that may be called is asked."""
         if self._session.greetings.must_ask(event) and self._session.may_probe(event):
             self._probe = Probe(event, self._session.address(Origin.of("https", event.host, event.port)))
-            self._asked = self._probe.server
+            self._asked = self._probe
             waiting = yield from self._probe.start()
             if not waiting:
                 yield from self._probed(self._probe, greets=False)
@@ -175,6 +176,31 @@ class RecordLayer(layer.Layer):
         self._exchanges[head.stream] = exchange
         if self._session.known is None:
             self._pool.send(exchange, SendHead(exchange, _body_length(head)))
+
+    def _await_continue(self, head: wire.RequestStarted) -> layer.CommandGenerator[None]:
+        """See to it that a client that waits for a 100 before it sends its body does not wait for ever.
+
+        The upstream has a moment to send one or to answer. Many never do over HTTP/2, and clients need not wait for
+        them (RFC 9110 section 10.1.1); but some clients wait for as long as it takes. Where the body is needed to tell
+        whether the answer is known already, the client is told to go on at once.
+        """
+        exchange = self._exchanges.get(head.stream)
+        if exchange is None or not head.expects_continue:
+            return
+        if self._session.known is not None:
+            self._go_on(exchange)
+            return
+        wakeup = commands.RequestWakeup(CONTINUE_SECONDS)
+        self._patience[wakeup] = exchange
+        yield wakeup
+
+    def _go_on(self, exchange: Exchange) -> None:
+        """Send the client a 100, unless it has had an answer, has gone, or does not wait any more."""
+        assert self._client is not None
+        silent = exchange.answer is None and not exchange.continued and not exchange.finished
+        if silent and not exchange.request_body:
+            exchange.continued = True
+            self._client.interim(exchange.head.stream, CONTINUE)
 
     def _continued(self, exchange: Exchange, event: wire.RequestData | wire.RequestEnded | wire.StreamGone) -> None:
         holding = self._session.known is not None

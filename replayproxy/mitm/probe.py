@@ -59,6 +59,12 @@ class Probe:
             return False
         return None
 
+    def owns(self, event: events.Event) -> bool:
+        """Whether EVENT is this probe's, which may still come when it has had its outcome."""
+        if isinstance(event, events.ConnectionEvent):
+            return event.connection is self.server
+        return isinstance(event, events.Wakeup) and event.command is self._wakeup
+
     def end(self) -> layer.CommandGenerator[None]:
         """The connection is closed."""
         if self.server.connected:

@@ -82,6 +82,11 @@ class Made:
         return io.BytesIO(FILES[blob.sha256])
 
 
+def no_files(cassette: int, blob: Blob) -> BinaryIO:
+    """For libraries whose bodies all are in memory."""
+    raise AssertionError(f"cassette {cassette} has no body {blob.sha256}")
+
+
 @pytest.fixture
 def made() -> Made:
     """Fresh for each test."""
@@ -157,6 +162,40 @@ def test_an_answer_that_needed_no_body_comes_early(made: Made) -> None:
     assert made.episode.counts == {"served": 1, "misses": 0, "refusals": 0}
 
 
+def retried(*responses: tuple[bytes, int, bool]) -> ReplayService:
+    """A service with PUTs to one resource: body, status, and whether the answer came before the body."""
+    interactions = tuple(
+        told(at, asked("/part", "PUT", body=body), Response(status=status, before_body=early))
+        for at, (body, status, early) in enumerate(responses)
+    )
+    library = Library.build(
+        [Cassette(name="one", interactions=interactions, rights=preset("own-synthetic"))], purpose="local-debug"
+    )
+    episode = Episode("default", 0, library, Clock.parse("recorded", 0))
+    return ReplayService(library, Fixed(episode), no_files)
+
+
+@pytest.mark.parametrize(
+    ("responses", "sent", "answered"),
+    [
+        ([(b"", 503, True), (b"abc", 200, False)], [b"abc", b"abc", b"abc"], [503, 200, 200]),
+        ([(b"abc", 200, False), (b"", 417, True)], [b"abc", b"abc", b"abc"], [200, 417, 417]),
+        ([(b"", 503, True), (b"", 429, True), (b"abc", 200, False)], [b"abc"] * 3, [503, 429, 200]),
+        ([(b"", 503, True), (b"abc", 200, False)], [b"abc", b"xyz"], [503, 424]),
+    ],
+)
+def test_answers_to_a_head_and_to_its_body_come_in_their_order(
+    responses: list[tuple[bytes, int, bool]], sent: list[bytes], answered: list[int]
+) -> None:
+    """A retry after an early 503 is answered by its body, as it was; the last early answer repeats."""
+    service = retried(*responses)
+    got = []
+    for body in sent:
+        answer = service.early(None, asked("/part", "PUT")) or service.answer(None, asked("/part", "PUT", body=body))
+        got.append(answer.response.status)
+    assert got == answered
+
+
 def test_http2_is_preferred_where_it_was_recorded(made: Made) -> None:
     """By host and port; elsewhere it is for clients that offer nothing else."""
     assert made.service.protocols(HOST, 443) == ("h2", "http/1.1")
@@ -170,6 +209,22 @@ def test_a_coded_body_is_what_the_client_takes(made: Made) -> None:
     plain = made.service.answer(None, asked("/z", headers=(("Accept-Encoding", "identity"),)))
     assert plain.response.body == PLAIN
     assert "Content-Encoding" not in dict(plain.response.headers)
+
+
+@pytest.mark.parametrize(
+    ("offered", "asking", "is_coded"),
+    [("identity", "identity", True), ("br", "identity", True), ("gzip", "identity", False), (None, "identity", False)],
+)
+def test_an_upstream_that_does_not_negotiate_is_replayed_so(offered: str | None, asking: str, is_coded: bool) -> None:
+    """A coding that was sent to a client that had ruled it out is what every client gets."""
+    fields = (("Accept-Encoding", offered),) if offered else ()
+    interactions = (told(0, asked("/z", headers=fields), coded(gzip.compress(PLAIN, mtime=7))),)
+    cassette = Cassette(name="one", interactions=interactions, rights=preset("own-synthetic"))
+    library = Library.build([cassette], purpose="local-debug")
+    service = ReplayService(library, Fixed(Episode("default", 0, library, Clock.parse("recorded", 0))), no_files)
+    got = service.answer(None, asked("/z", headers=(("Accept-Encoding", asking),))).response
+    assert (got.body == gzip.compress(PLAIN, mtime=7)) is is_coded
+    assert ("Content-Encoding" in dict(got.headers)) is is_coded
 
 
 def test_coded_answers_are_kept_and_bounded(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,8 @@ from replayproxy.store import BlobWriter
 
 HOST = "api.example.test"
 RESET = "reset"
+BODY = "body"
+"""A step that waits for all of the request's body, which the upstream otherwise leaves unread behind an Expect."""
 LINGER_ZERO = struct.pack("ii", 1, 0)
 SECONDS = 10.0
 
@@ -78,7 +80,7 @@ class Upstream:
                 buffered = b""
                 while (found := self._read(stream, buffered)) is not None:
                     head, buffered = found
-                    if not self._answer(stream, head):
+                    if not self._answer(stream, head, buffered):
                         return
         except OSError:
             return
@@ -94,13 +96,13 @@ class Upstream:
         self.heads.append(head)
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
         if b"expect" in fields:
-            return head, b""
+            return head, rest
         wanted = int(fields.get(b"content-length", b"0"))
         while len(rest) < wanted:
             rest += stream.recv(65536)
         return head, rest[wanted:]
 
-    def _answer(self, stream: socket.socket, head: bytes) -> bool:
+    def _answer(self, stream: socket.socket, head: bytes, early: bytes) -> bool:
         path = head.split(b" ")[1].decode()
         scripts = self.scripts[path]
         script = scripts.pop(0) if len(scripts) > 1 else scripts[0]
@@ -110,6 +112,11 @@ class Upstream:
             elif step == RESET:
                 stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_ZERO)
                 return False
+            elif step == BODY:
+                length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length: "))
+                left = int(length.partition(b": ")[2]) - len(early)
+                while left:
+                    left -= len(stream.recv(left))
             else:
                 return False
         return True

@@ -129,7 +129,7 @@ def test_the_request_goes_out_as_it_came(lab: Any) -> None:
 @pytest.mark.parametrize(
     ("scripts", "before", "interim"),
     [
-        ([b"HTTP/1.1 100 Continue\r\n\r\n", OK], False, True),
+        ([b"HTTP/1.1 100 Continue\r\n\r\n", "body", OK], False, True),
         ([b"HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno", "close"], True, False),
     ],
 )
@@ -151,6 +151,80 @@ def test_expect_continue_is_the_upstreams_to_answer(
                 first += link.recv(4096)
     assert lab.recorded[0].response.before_body is before
     assert b"Expect: 100-continue" in lab.upstream.heads[0]
+
+
+WAITING = (
+    b"PUT http://api.example.test/x HTTP/1.1\r\nHost: api.example.test\r\nExpect: 100-continue\r\n"
+    b"Content-Length: 3\r\n\r\n"
+)
+
+
+def test_a_client_does_not_wait_for_ever_for_a_100(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the upstream sends none, the recorder does, so that a client that waits as long as it takes goes on."""
+    monkeypatch.setattr("replayproxy.mitm.layer.CONTINUE_SECONDS", 0.01)
+    lab.upstream.on("/x", ["body", OK])
+    with lab.connect() as link:
+        link.sendall(WAITING)
+        assert link.recv(4096) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        link.sendall(b"abc")
+        assert plain(read_until(link, b"one")) == b"200 OK|one"
+    assert lab.recorded[0].request.body == b"abc"
+    assert lab.recorded[0].response.before_body is False
+
+
+def test_a_client_that_does_not_wait_for_a_100_gets_none(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its body is there, so the answer is one to the body, whoever sent a 100 or not."""
+    monkeypatch.setattr("replayproxy.mitm.layer.CONTINUE_SECONDS", 0.01)
+    lab.upstream.on("/x", ["body", OK])
+    with lab.connect() as link:
+        link.sendall(WAITING + b"ab")
+        lab.upstream.on("/y", [OK])
+        assert lab.exchange("/y").endswith(b"one")  # the moment for a 100 has passed by now, or comes to nothing
+        link.sendall(b"c")
+        assert plain(read_until(link, b"one")) == b"200 OK|one"
+    assert lab.recorded[0].request.body == b"abc"
+    assert lab.recorded[0].response.before_body is False
+
+
+def test_a_body_that_is_needed_to_look_up_is_asked_for_at_once(lab: Any) -> None:
+    """With `--on-existing new` the client gets its 100 from us, since the upstream is not asked before the body is."""
+    lab.session.known = lambda request: (200, "OK", (), b"known " + request.body)
+    with lab.connect() as link:
+        link.sendall(WAITING)
+        assert link.recv(4096) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        link.sendall(b"abc")
+        assert read_until(link, b"known abc").startswith(b"HTTP/1.1 200")
+    assert lab.upstream.heads == []
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "fault"),
+    [
+        ([b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno", "close"], 413, None),
+        (["reset"], 502, ("reset", "head")),
+    ],
+)
+def test_an_answer_before_the_body_was_whole_is_recorded_without_it(
+    lab: Any, script: list[bytes | str], status: int, fault: tuple[str, str] | None
+) -> None:
+    """How much of the body had been sent is chance; no run would be answered from a recording of that much."""
+    lab.upstream.on("/x", script)
+    with lab.connect() as link:
+        link.sendall(WAITING.replace(b"Expect: 100-continue", b"Expect: 100-Continue") + b"a")
+        assert read_until(link, b"\r\n\r\n").startswith(b"HTTP/1.1 %d" % status)
+    assert lab.recorded[0].request.body == b""
+    assert lab.recorded[0].response.before_body is True
+    assert seen(lab.recorded[0].response)["fault"] == fault
+
+
+def read_until(link: socket.socket, end: bytes) -> bytes:
+    """All octets that come, to the first read that brings END."""
+    received = b""
+    while end not in received:
+        data = link.recv(65536)
+        assert data, received
+        received += data
+    return received
 
 
 def test_connections_are_kept_and_renewed(lab: Any) -> None:
