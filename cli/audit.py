@@ -73,7 +73,7 @@ def command(
     config: Path | None,
     state_dir: Path,
 ) -> int:
-    r"""Say whether cassettes may be used for a purpose: local-debug, internal-training, ship-to-customer, open-source.
+    """Say whether cassettes may be used for a purpose: local-debug, internal-training, ship-to-customer, open-source.
 
     Ends with 0 if all may, else with the sum of 8 tampered, 16 denied, 32 expired, 64 needs review. What nobody has
     decided needs review, and blocks. This is not legal advice.

@@ -96,7 +96,7 @@ def _check(claim: str, holds: bool) -> None:
 @click.command("demo")
 @common
 def command(config: Path | None, state_dir: Path) -> None:
-    r"""Record a client, replay it with the upstream gone, show that nothing got out.
+    """Record a client, replay it with the upstream gone, show that nothing got out.
 
     Everything happens in a temporary folder and on loopback; your state folder and configuration are left alone.
 

@@ -80,7 +80,7 @@ def command(  # noqa: PLR0917 - the options, as click hands them over
     config: Path | None,
     state_dir: Path,
 ) -> int:
-    r"""Run CMD twice under the first seed and once under the second, and compare.
+    """Run CMD twice under the first seed and once under the second, and compare.
 
     Ends with 1 if the two runs under one seed differ in output, exit code, journal or digest.
 

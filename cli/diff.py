@@ -77,7 +77,7 @@ def rows_of(old: Loaded, new: Loaded, providers: Providers) -> list[tuple[render
 @output_format
 @common
 def command(first: Path, second: Path, output: str, config: Path | None, state_dir: Path) -> int:
-    r"""Compare two cassettes, request by request, as the match sees them.
+    """Compare two cassettes, request by request, as the match sees them.
 
     Ends with 1 if they differ.
 

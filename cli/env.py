@@ -52,7 +52,7 @@ def files_of(authority: Authority, seen_in: str | None) -> Files:
 @click.option("--episode", default="", metavar="ID", help="The episode that the client's requests belong to.")
 @common
 def command(form: str, listen: Address, ca_dir: str | None, episode: str, config: Path | None, state_dir: Path) -> None:
-    r"""Print the environment that leads a client to the proxy and makes it trust the interception CA.
+    """Print the environment that leads a client to the proxy and makes it trust the interception CA.
 
     \b
     Examples:

@@ -15,7 +15,7 @@ from .options import common, say
 @click.command("init")
 @common
 def command(config: Path | None, state_dir: Path) -> None:
-    r"""Write a commented replayproxy.yaml with every setting and its default.
+    """Write a commented replayproxy.yaml with every setting and its default.
 
     \b
     Examples:

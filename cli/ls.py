@@ -37,7 +37,7 @@ def row(one: Loaded) -> tuple[render.Cell, ...]:
 @output_format
 @common
 def command(paths: tuple[str, ...], output: str, config: Path | None, state_dir: Path) -> None:
-    r"""List cassettes: how much they hold, of whom, under which rights.
+    """List cassettes: how much they hold, of whom, under which rights.
 
     PATH is a file or folder; without one those of the configuration are listed.
 

@@ -115,8 +115,8 @@ def output_format(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def serving(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that `record` and `replay` share."""
+def serving(arguments: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options that `record` and `replay` share, and the ARGUMENTS behind them as help shows them."""
     options = [
         click.option(
             "--listen",
@@ -142,11 +142,15 @@ def serving(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("-q", "--quiet", is_flag=True, help="Say only what is wrong."),
         click.option("-v", "--verbose", is_flag=True, help="Say more, with traces of internal errors."),
-        click.argument("command_line", metavar="[-- CMD …]", nargs=-1, type=click.UNPROCESSED),
+        click.argument("command_line", metavar=arguments, nargs=-1, type=click.UNPROCESSED),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return common(command)
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return common(command)
+
+    return decorated
 
 
 def set_up_logging(*, quiet: bool = False, verbose: bool = False) -> None:

@@ -31,6 +31,7 @@ DEFAULT_LISTEN = ("127.0.0.1", 8080)
 DEFAULT_CONTROL = ("127.0.0.1", 8081)
 FLUSH_SECONDS = 0.5
 PROPOSALS = 5
+REFUSED = 4
 REPORT_SCHEMA = "replayproxy/report/1"
 
 
@@ -84,9 +85,9 @@ class RecordOptions:
     help="Trust this CA for upstreams, beside the public ones. Certificates are always verified.",
 )
 @click.option("--note", metavar="TEXT", default="", help="Kept in the cassette.")
-@serving
+@serving("[-- CMD …]")
 def command(**given: Any) -> int:
-    r"""Proxy to the live APIs and write CASSETTE.
+    """Proxy to the live APIs and write CASSETTE.
 
     With CMD, runs it with proxy and CA in its environment and stops when it ends. Without, serves until interrupted;
     give clients the environment that `replayproxy env` prints. Secrets are masked before anything is written.
@@ -232,7 +233,7 @@ def _conclude(options: RecordOptions, recording: Recording, session: Session, en
     tally = session.tally
     failed = session.failure is not None or bool(ending.command_code)
     path = recording.abandon() if failed else recording.finish()
-    code = ending.exit_code(otherwise=0 if options.command_line == () or not tally.refusals else 4)
+    code = ending.exit_code(otherwise=REFUSED if options.command_line and tally.refusals else 0)
     if options.report is not None:
         write_json(options.report, report(tally, code))
     say(_summary(tally, path, failed), quiet=options.quiet)

@@ -86,9 +86,9 @@ class ReplayOptions:
 @click.option("--transparent", is_flag=True, help="Also serve clients that ignore proxy variables: by SNI and Host.")
 @click.option("--dns", type=click.UNPROCESSED, metavar="HOST:PORT", help="Not in this version.")
 @click.option("--jail", is_flag=True, help="Not in this version.")
-@serving
+@serving("[PATH …] [-- CMD …]")
 def command(command_line: tuple[str, ...], **given: Any) -> int:
-    r"""Serve cassettes (files or folders); open no upstream connection, resolve no name.
+    """Serve cassettes (files or folders); open no upstream connection, resolve no name.
 
     PATHs come before `--`, CMD after it. With CMD, runs it with proxy and CA in its environment and ends with its code,
     or with 4 if anything was missed or refused. A miss is answered 424, a refusal 451.

@@ -36,7 +36,7 @@ def rows_of(one: Loaded, settings: Settings) -> list[tuple[render.Cell, ...]]:
 @output_format
 @common
 def command(paths: tuple[str, ...], output: str, config: Path | None, state_dir: Path) -> int:
-    r"""Find credentials in cassettes: by the names of fields, by known shapes, and by your own rules.
+    """Find credentials in cassettes: by the names of fields, by known shapes, and by your own rules.
 
     Prints where they stand and never what they are. Ends with 1 if there are any.
 

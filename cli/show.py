@@ -115,7 +115,7 @@ def record_of(one: Interaction, tag: Tag, rules: MatchRules) -> dict[str, object
 @output_format
 @common
 def command(cassette: str, ids: tuple[str, ...], why: bool, output: str, config: Path | None, state_dir: Path) -> None:
-    r"""Show the interactions of CASSETTE: what is masked, what is a time, and under which rights it stands.
+    """Show the interactions of CASSETTE: what is masked, what is a time, and under which rights it stands.
 
     ID is the beginning of an interaction's id; without one all are shown.
 

@@ -21,7 +21,7 @@ HEADINGS = ("CASSETTE", "INTERACTIONS", "VERDICT")
 @output_format
 @common
 def command(paths: tuple[str, ...], output: str, config: Path | None, state_dir: Path) -> int:
-    r"""Check that cassettes and their body files have the digests that were recorded with them.
+    """Check that cassettes and their body files have the digests that were recorded with them.
 
     What a recorder that was killed has left beside a cassette is recovered into it first. Ends with 1 if anything has
     been changed.
