@@ -50,9 +50,7 @@ def _complete(request: Request) -> Reply:
         return Reply(headers=headers, body=_events(common, text))
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     usage = {"completion_tokens": len(text.split()), "prompt_tokens": len(asked["messages"])}
-    return json_reply(
-        {**common, "object": "chat.completion", "choices": [choice], "usage": usage}, 200, named
-    )
+    return json_reply({**common, "object": "chat.completion", "choices": [choice], "usage": usage}, 200, named)
 
 
 def _events(common: dict[str, Any], text: str) -> Iterator[bytes]:

@@ -35,8 +35,7 @@ class Directory:
         self._tokens: set[str] = set()
         self._cursors = {secrets.token_urlsafe(12): start for start in range(1, len(NAMES))}
         self._people = [
-            {"id": f"per_{secrets.token_hex(8)}", "name": name, "updated_at": now().isoformat()}
-            for name in NAMES
+            {"id": f"per_{secrets.token_hex(8)}", "name": name, "updated_at": now().isoformat()} for name in NAMES
         ]
 
     def __call__(self, request: Request) -> Reply:

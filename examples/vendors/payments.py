@@ -37,9 +37,7 @@ class Payments:
             case "POST", ["v1", "payments"]:
                 return self._create(request)
             case "GET", ["v1", "balance"]:
-                captured = sum(
-                    each["amount"] for each in self._payments.values() if each["status"] == "captured"
-                )
+                captured = sum(each["amount"] for each in self._payments.values() if each["status"] == "captured")
                 return json_reply({"captured": captured, "as_of": now().isoformat()})
             case "GET", ["v1", "payments", number] if number in self._payments:
                 return self._poll(self._payments[number])

@@ -56,9 +56,7 @@ def record_line(command: list[str], served: dict[str, Any], cassette: Path, stat
 
 def run(line: list[str], client: list[str]) -> str:
     """What CLIENT printed behind LINE; ends the program where that failed."""
-    done = subprocess.run(
-        [*line, "--", *client], stdout=subprocess.PIPE, text=True, timeout=RUN_SECONDS, check=False
-    )
+    done = subprocess.run([*line, "--", *client], stdout=subprocess.PIPE, text=True, timeout=RUN_SECONDS, check=False)
     if done.returncode:
         raise SystemExit(f"{shlex.join(line)}: code {done.returncode}")
     return done.stdout
@@ -73,16 +71,12 @@ def differences(name: str, command: list[str], into: Path) -> list[str]:
         with vendor(name, Path(folder)) as served:
             recorded = run(record_line(command, served, cassette, state), client)
         replayed = run([*command, "replay", str(cassette), "--state-dir", str(state)], client)
-    return list(
-        difflib.unified_diff(recorded.splitlines(), replayed.splitlines(), "recorded", "replayed", n=0)
-    )
+    return list(difflib.unified_diff(recorded.splitlines(), replayed.splitlines(), "recorded", "replayed", n=0))
 
 
 def main(words: list[str]) -> int:
     """Record what WORDS ask for; 1 where a replay differs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=list(NAMES), metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--into", type=Path, default=ROOT / "cassettes")
     parser.add_argument("--replayproxy", type=shlex.split, default=["replayproxy"], metavar="COMMAND")

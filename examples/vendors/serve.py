@@ -34,14 +34,10 @@ def host_of(name: str) -> str:
 
 def arguments(words: list[str]) -> argparse.Namespace:
     """The command line, read."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="+", choices=sorted(VENDORS), metavar="NAME", help=", ".join(VENDORS))
     parser.add_argument("--port", type=int, default=0, help="of the first; the others follow (default: any)")
-    parser.add_argument(
-        "--tls", type=Path, metavar="FOLDER", help="speak TLS; write ca.pem and the key there"
-    )
+    parser.add_argument("--tls", type=Path, metavar="FOLDER", help="speak TLS; write ca.pem and the key there")
     return parser.parse_args(words)
 
 
@@ -55,9 +51,7 @@ def main(words: list[str]) -> int:
         told = {}
         for index, name in enumerate(asked.names):
             tls = identity.context() if identity else None
-            server = stack.enter_context(
-                serving(VENDORS[name](), tls=tls, port=asked.port and asked.port + index)
-            )
+            server = stack.enter_context(serving(VENDORS[name](), tls=tls, port=asked.port and asked.port + index))
             told[name] = {"host": host_of(name), "port": server.port, "url": server.url}
         authority = str(identity.authority.resolve()) if identity else None
         print(json.dumps({"ca": authority, "vendors": told}), flush=True)

@@ -47,10 +47,7 @@ def _old_roots_allowed() -> Iterator[None]:
 
 def java_truststore(roots: list[x509.Certificate]) -> bytes:
     """A PKCS#12 file that marks each of ROOTS as trusted, which Java asks for."""
-    named = [
-        pkcs12.PKCS12Certificate(root, f"{index:03}-{_label(root)}".encode())
-        for index, root in enumerate(roots)
-    ]
+    named = [pkcs12.PKCS12Certificate(root, f"{index:03}-{_label(root)}".encode()) for index, root in enumerate(roots)]
     encryption = (
         serialization.PrivateFormat.PKCS12.encryption_builder()
         .kdf_rounds(10_000)  # as keytool does; Java reads this form since 8u301

@@ -74,9 +74,7 @@ def make(folder: Path, hosts: tuple[str, ...], name: str = "made-up vendor CA") 
         .add_extension(x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts]), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key()), critical=False
-        )
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key()), critical=False)
         .sign(authority_key, hashes.SHA256())
     )
     identity = Identity(folder / "ca.pem", folder / "server.pem", folder / "server.key")
@@ -85,8 +83,6 @@ def make(folder: Path, hosts: tuple[str, ...], name: str = "made-up vendor CA") 
     identity.chain.write_bytes(b"".join(certificates))
     identity.key.touch(mode=0o600)
     identity.key.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return identity

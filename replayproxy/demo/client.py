@@ -26,9 +26,7 @@ CREDENTIALS = {
 }
 
 
-def send(
-    method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes | None = None
-) -> HTTPResponse:
+def send(method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes | None = None) -> HTTPResponse:
     """The answer to one request; answers that are errors are answers too."""
     request = urllib.request.Request(url, data=body, headers=dict(headers or {}), method=method)
     try:

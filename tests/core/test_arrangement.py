@@ -54,6 +54,16 @@ def test_recordings_of_one_key_are_one_series() -> None:
     assert [one.positions for one in arranged.series.values()] == [(0, 2), (1,)]
 
 
+def test_urls_of_cassettes_that_we_did_not_mask_are_masked_to_be_told() -> None:
+    """The recording itself stays as it is, since it is matched by what it holds."""
+    theirs = cassette(interaction(0, target="/a?key=1"))
+    ours = replace(cassette(interaction(1, target="/a?key=1"), name="two"), salt="00ff")
+    found = arrange([theirs, ours], NONE, JUDGE, None, lambda request: replace(request, target="/a?key=*")).recordings
+    assert [one.url for one in found] == [f"https://{HOST}/a?key=*", f"https://{HOST}/a?key=1"]
+    assert {one.interaction.request.target for one in found} == {"/a?key=1"}
+    assert str(found[0]) == f"i0 GET https://{HOST}/a?key=*"
+
+
 @pytest.mark.parametrize(
     ("names", "ids", "unique"),
     [

@@ -21,6 +21,8 @@ MOMENT = "2030-01-02T03:04:05Z"
         ("2030-01-02T03:04:05", MOMENT),
         ("2030-01-02", "2030-01-02T00:00:00Z"),
         ("2030-01-02T03:04:05.5Z", "2030-01-02T03:04:05.500000Z"),
+        ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
+        ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"),
     ],
 )
 def test_a_spec_names_a_moment(spec: str, now: str) -> None:
@@ -36,6 +38,8 @@ def test_a_spec_names_a_moment(spec: str, now: str) -> None:
         ("http://127.0.0.1:1/clock", "not supported"),
         ("noon", "not a clock"),
         ("", "not a clock"),
+        ("9999-12-31T23:59:59-01:00", "outside the years"),
+        ("0001-01-01T00:00:00+01:00", "outside the years"),
     ],
 )
 def test_another_spec_is_the_users_to_mend(spec: str, why: str) -> None:

@@ -113,6 +113,30 @@ def test_a_snapshot_can_be_restored_more_than_once(episodes: Episodes) -> None:
     assert episodes.snapshot() != name
 
 
+LOST = Request(method="GET", origin=ASK.origin, target="/lost")
+
+
+def test_what_was_asked_stays_counted(episodes: Episodes) -> None:
+    """Each request once: over resets, restores and forks, and however often the total is asked for."""
+    default = episodes.get(DEFAULT)
+    for request in (ASK, LOST):
+        answer(default, request)
+    default.refused(None, "internal-error", 424, "GET", "")
+    assert str(episodes.total()) == "served 1, missed 1, refused 1"
+    name = episodes.snapshot()
+    answer(default, LOST)
+    episodes.reset(1, "left")
+    for _ in range(2):
+        get(episodes, "left")
+        answer(episodes.restore(name), ASK)
+    episodes.reset(2)
+    for _ in range(2):
+        total = episodes.total()
+        assert total.served == {0: 2, 1: 3}
+        assert total.misses == {f"GET {LOST.url}": 2}
+        assert total.refusals == {"GET ": 1}
+
+
 def test_unknown_episodes_and_snapshots_are_told(episodes: Episodes) -> None:
     """By name, with what to do."""
     with pytest.raises(UsageError, match="nobody"):

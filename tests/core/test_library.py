@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from itertools import takewhile
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from replayproxy.core.canonical import canonical
 from replayproxy.core.errors import UsageError
 from replayproxy.core.exchange import Cassette, Headers, Interaction, Origin, Request, Response
-from replayproxy.core.library import LONGEST_REMEMBERED, NEAR, REMEMBERED, Library
+from replayproxy.core.library import LONGEST_REMEMBERED, NEAR, REMEMBERED, Library, Neighbours
 from replayproxy.core.provider import MatchRules, Provider, Providers, RedactRule, Selector
 from replayproxy.core.redaction import Redactor
 
@@ -171,6 +177,52 @@ def test_the_nearest_is_of_the_same_place_or_host(
     assert result is not None
     assert (result.recording.id, result.cassette) == (nearest, "tape")
     assert [one.part for one in result.differences] == parts
+
+
+def test_the_nearest_among_many_is_found_by_looking_at_few() -> None:
+    """However many there are, and wherever in the cassette the nearest is."""
+    library = build(tape(*(ask(f"/items?page={number}") for number in range(10_000))))
+    with patch("replayproxy.core.library.canonical", wraps=canonical) as looked_at:
+        result = library.nearest(ask("/items?page=7777x"))
+        assert library.nearest(ask("/lost/7777")) is not None
+    assert looked_at.call_count <= 2 * (NEAR + 2)
+    assert result is not None
+    assert result.recording.interaction.request.target.startswith("/items?page=777")
+
+
+@given(st.lists(st.text("ab/", min_size=1, max_size=6).map("/".__add__), min_size=1, max_size=80), st.text("ab/"))
+def test_what_begins_most_alike_is_always_near(targets: list[str], rest: str) -> None:
+    """Whatever number there is, one of those that share the longest beginning is among the NEAR that are compared."""
+    asked = f"/{rest}"
+    series = list(build(tape(*map(ask, dict.fromkeys(targets))))._by_key.values())
+    found = Neighbours.of(series).around(asked)
+    assert len(found) == min(NEAR, len(series))
+
+    def shared(target: str) -> int:
+        pairs = zip(target, asked, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+    best = max(map(shared, targets))
+    assert max(shared(one.recordings[0].interaction.request.target) for one in found) == best
+
+
+def test_what_differs_is_told_masked() -> None:
+    """Also of a cassette that others made, with credentials in it, and where nothing else differs."""
+    key, mail, other = "sk-live-0123456789abcdefghij", "ada@example.test", "eve@example.test"
+
+    def note(value: str, key: str) -> Request:
+        return ask(f"/users?api_key={key}", "POST", TYPED, json.dumps({"email": value}).encode())
+
+    library = build(tape(note(mail, key)), providers=Providers((PERSONAL,)))
+    assert found(library, note(mail, key)) == ["tape0"]
+    result = library.nearest(library.shown(note(other, "sk-live-9876543210abcdefghij")))
+    assert result is not None
+    (difference,) = result.differences
+    assert difference.part == "body.$.email"
+    assert difference.recorded != difference.asked
+    told = f"{difference} {result.recording.url} {result.recording}"
+    assert "/users?api_key=" in told
+    assert not [value for value in (key, mail, other) if value in told]
 
 
 def test_the_nearest_of_another_method() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
 from replayproxy.core import problem
 from replayproxy.core.canonical import Difference
@@ -122,6 +123,20 @@ def test_a_refusal_tells_the_finding(hint: str) -> None:
     document = json.loads(body)
     assert (document["detail"], document.get("hint", "")) == ("replay is forbidden", hint)
     assert "nearest" not in document
+
+
+@pytest.mark.parametrize("provider", ["", "api", "on", "2030"])
+@pytest.mark.parametrize("part", ["query.page", "form.a b", "body.$.a[0]", "body.$['a, b']", "query.y", "header.x-1"])
+@pytest.mark.parametrize("host", ["api.example.test", "10.0.0.1", "::1"])
+def test_a_hint_can_be_pasted(provider: str, part: str, host: str) -> None:
+    """It is YAML, and what `replayproxy.yaml` takes; the selector is the one that leaves the field out."""
+    asked = Request(method="GET", origin=Origin("https", host, 443), target="/")
+    hint = problem.miss(asked, UNKNOWN, near(part), provider).hint
+    pasted = hint.removeprefix("if that varies from run to run: ").partition("; else ")[0]
+    ((name, rules),) = yaml.safe_load(pasted)["providers"].items()
+    assert name == (provider or host)
+    assert rules.get("hosts", [host]) == [host]
+    assert rules["match"] == {"ignore": [selector_of(part)]}
 
 
 def test_a_failure_tells_the_kind_of_error_only() -> None:

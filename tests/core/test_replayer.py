@@ -8,7 +8,7 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replayproxy.core.clock import Clock
@@ -182,6 +182,52 @@ def test_open_exchanges_are_told_apart_from_finished_ones() -> None:
     one.finish(write.entry)
     assert not answer(one, ask("/a"), open=True).entry.overlaps
     assert not answer(one, ask("/lost"), open=True).entry.overlaps
+
+
+def test_a_library_whose_parts_fail_answers_nothing() -> None:
+    """Whichever part it is: each request is refused and journalled, and the next one is decided as if it were first."""
+    request = ask("/a", headers=(("Authorization", "Bearer sk-live-0123456789abcdefghij"),))
+    for name in ("question", "shown", "nearest"):
+        library = build(ask("/b"))
+        one = episode(library)
+        with patch.object(Library, name, side_effect=KeyError("sk-live-0123456789abcdefghij")):
+            decision = answer(one, request, open=True)
+        assert isinstance(decision, Refused), name
+        assert b"sk-live" not in decision.response()[3]
+        assert "sk-live" not in json.dumps([entry.to_dict() for entry in one.journal])
+        assert [entry.outcome for entry in one.journal] == ["refused"]
+        assert body(answer(one, ask("/b"))) == b"0"
+
+
+CLIENT = st.lists(st.sampled_from(["GET /x", "GET /x/1", "PUT /x", "DELETE /x/1", "GET /lost"]), max_size=6)
+
+
+@settings(max_examples=60)
+@given(st.lists(CLIENT, min_size=1, max_size=3), st.lists(st.sampled_from("st"), max_size=6), st.data())
+def test_clients_that_do_not_overlap_get_the_same_in_any_order(
+    clients: list[list[str]], shared: list[str], data: st.DataObject
+) -> None:
+    """Each writes and reads under a path of its own and all read what nobody writes: same answers, digest and world.
+
+    What is recorded is another run of the same clients, so that some requests miss.
+    """
+    lines = [
+        [ask(f"/{number}{step.split()[1]}", step.split()[0]) for step in steps] for number, steps in enumerate(clients)
+    ]
+    lines += [[ask(f"/{name}")] for name in shared]
+    recorded = [request for line in lines for request in line if request.path[2:] != "/lost"]
+    library = build(*data.draw(st.permutations(recorded)))
+    outcomes = []
+    for _ in range(2):
+        one, answers, rest = episode(library), Counter[tuple[str, object]](), [list(line) for line in lines]
+        for number in data.draw(st.permutations([at for at, line in enumerate(lines) for _ in line])):
+            request = rest[number].pop(0)
+            decision = answer(one, request, open=True)
+            answers[f"{request.method} {request.path}", body(decision)] += 1
+            assert not decision.entry.overlaps
+            one.finish(decision.entry)
+        outcomes.append((answers, one.digest, one.world))
+    assert outcomes[0] == outcomes[1]
 
 
 @given(st.permutations([f"/{name}" for name in "aaabbcd"]), st.permutations([f"/{name}" for name in "aaabbcd"]))

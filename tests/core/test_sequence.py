@@ -292,6 +292,16 @@ def test_a_preference_that_all_share_is_no_choice() -> None:
     assert lane.name == "0~conditional"
 
 
+def test_two_series_that_begin_alike_keep_their_choices_apart() -> None:
+    """Cassettes of several salts are joined for some questions and not for others."""
+    tape = [recording(0), recording(1, conditional=True), recording(2, conditional=True, status=304)]
+    cursors = Cursors()
+    short, long = Series(tuple(tape[:1])), Series(tuple(tape))
+    mixed = Series((tape[0], tape[2]))
+    found = [cursors.next(one, conditional=True) for one in (mixed, long, short)]
+    assert [one.position for one in found if isinstance(one, Recording)] == [2, 2, 0]
+
+
 def test_a_recording_is_told_by_id_method_and_url() -> None:
     """The form in which unused ones are listed."""
     assert str(recording(7)) == "7 GET https://api.example.test/items/1"

@@ -18,14 +18,10 @@ def echo(request: Request) -> Reply:
         return Reply(body=[b"one", b"two"])
     if request.path == "/empty":
         return Reply(status=204)
-    return json_reply(
-        {"method": request.method, "query": dict(request.query), "body": request.body.decode()}, 201
-    )
+    return json_reply({"method": request.method, "query": dict(request.query), "body": request.body.decode()}, 201)
 
 
-def ask(
-    server: Server, method: str, target: str, body: bytes | None = None
-) -> tuple[int, dict[str, str], bytes]:
+def ask(server: Server, method: str, target: str, body: bytes | None = None) -> tuple[int, dict[str, str], bytes]:
     """Status, fields and body of one request to SERVER."""
     connection = http.client.HTTPConnection(server.host, server.port, timeout=10)
     try:
