@@ -46,11 +46,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The recording nearest to a question, the name of its cassette, and what differs. Only ever reported."""
+    """The recording nearest to a question, the name of its cassette, and what differs. Only ever reported.
+
+    `left_out` tells which rule left out which place of the question, so that a person sees what was not compared.
+    """
 
     recording: Recording
     cassette: str
     differences: tuple[Difference, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +208,7 @@ class Library:
         form, recording = min(forms, key=lambda pair: (distance(pair[0], asked), pair[1].position))
         if recording.masked_url is not None:  # what differs is told, so that it has to be masked first
             form = canonical(self._show(recording.interaction.request), rules)
-        return Nearest(recording, self.cassettes[recording.cassette], differences(form, asked))
+        return Nearest(recording, self.cassettes[recording.cassette], differences(form, asked), asked.dropped)
 
 
 def _first(series: Series) -> Recording:

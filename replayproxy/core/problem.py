@@ -131,6 +131,7 @@ def _nearest(nearest: Nearest) -> dict[str, object]:
         "method": recording.interaction.request.method,
         "url": recording.url,
         "differences": [_difference(one) for one in nearest.differences],
+        "left_out": [{"at": place, "rule": rule} for rule, place in nearest.left_out],
     }
 
 

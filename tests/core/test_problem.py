@@ -35,7 +35,12 @@ def near(*parts: str) -> Nearest:
 
 def test_a_miss_says_what_was_asked_and_what_differs() -> None:
     """The members of RFC 9457, then ours; nothing of the recorded answer."""
-    nearest = Nearest(recording(), "tape", (Difference("query.page", "1", "2"), Difference("query.a", None, "")))
+    nearest = Nearest(
+        recording(),
+        "tape",
+        (Difference("query.page", "1", "2"), Difference("query.a", None, "")),
+        (("telemetry", "header:user-agent"),),
+    )
     told = problem.miss(ASKED, UNKNOWN, nearest, "api")
     status, reason, headers, body = problem_response(told, "miss")
     assert (status, reason) == (424, "Failed Dependency")
@@ -63,6 +68,7 @@ def test_a_miss_says_what_was_asked_and_what_differs() -> None:
             {"part": "query.page", "recorded": "1", "asked": "2"},
             {"part": "query.a", "asked": ""},
         ],
+        "left_out": [{"at": "header:user-agent", "rule": "telemetry"}],
     }
 
 
