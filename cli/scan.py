@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from replayproxy.core.exchange import Blob, Interaction, header
 from replayproxy.core.redaction import Redactor
 from replayproxy.settings import Settings, load
 from replayproxy.store import Loaded
@@ -24,11 +26,26 @@ def rows_of(one: Loaded, settings: Settings) -> list[tuple[render.Cell, ...]]:
     cassette = one.cassette
     known = [mask.placeholder for interaction in cassette.interactions for mask in interaction.redactions]
     redactor = Redactor(cassette.salt or NO_SALT, lambda host: settings.providers.of(host).redact, known)
-    return [
-        (str(one.path), f"{interaction.order} {interaction.id}".strip(), finding.at, finding.rule)
-        for interaction in cassette.interactions
-        for finding in redactor.scan(interaction)
-    ]
+    rows: list[tuple[render.Cell, ...]] = []
+    for interaction in cassette.interactions:
+        found = [(finding.at, finding.rule) for finding in redactor.scan(interaction)]
+        found += _in_files(one, interaction, redactor)
+        name = f"{interaction.order} {interaction.id}".strip()
+        rows += [(str(one.path), name, at, rule) for at, rule in dict.fromkeys(found)]
+    return rows
+
+
+def _in_files(one: Loaded, interaction: Interaction, redactor: Redactor) -> Iterator[tuple[str, str]]:
+    """Place and rule of each credential in a body that lies in a file, read piece by piece."""
+    bodies = (("request.body", interaction.request), ("response.body", interaction.response))
+    for place, message in bodies:
+        if not isinstance(message.body, Blob):
+            continue
+        stream = redactor.stream(interaction.request.origin.host, header(message.headers, "content-type") or "")
+        for piece in one.blobs.pieces(message.body):
+            stream.feed(piece)
+        stream.finish()
+        yield from ((at.replace("response.body", place), mask.rule) for at, mask in stream.notes)
 
 
 @click.command("scan")

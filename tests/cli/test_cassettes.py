@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from replayproxy.core.exchange import Cassette, Interaction, Origin, Request, Response
+from replayproxy.store import write
+
 NAMES = ("chat", "directory", "payments")
 
 
@@ -60,6 +63,19 @@ def test_scan(cli: Callable[..., Any], cassettes: Path, tmp_path: Path) -> None:
     assert "authorization" in ran.out
     assert "SECRET-0001" not in ran.out + ran.err
     assert json.loads(cli("scan", str(planted), "--format", "json").out)["schema"] == "replayproxy/scan/1"
+
+
+def test_scan_looks_into_body_files(cli: Callable[..., Any], tmp_path: Path) -> None:
+    """A credential in a file beside the cassette is found as one in it is."""
+    body = b"." * 300_000 + b' {"access_token": "planted-SECRET-0002"} ' + b"." * 300_000
+    request = Request(method="GET", origin=Origin.of("http", "a.test"), target="/")
+    one = Interaction(id="a", order=0, request=request, response=Response(status=200, body=body))
+    write(tmp_path / "big.yaml", Cassette(name="big", interactions=(one,), salt="00" * 16))
+    assert len(list((tmp_path / "big.blobs").iterdir())) == 1
+    ran = cli("scan", "big.yaml")
+    assert ran.code == 1
+    assert "response.body" in ran.out
+    assert "SECRET-0002" not in ran.out + ran.err
 
 
 def test_verify(cli: Callable[..., Any], cassettes: Path, tmp_path: Path) -> None:
