@@ -225,6 +225,15 @@ def test_what_differs_is_told_masked() -> None:
     assert not [value for value in (key, mail, other) if value in told]
 
 
+def test_what_we_masked_is_compared_as_it_was_masked() -> None:
+    """Under the salt of its cassette, so that a value that is equal is no difference."""
+    providers = Providers((PERSONAL,))
+    library = build(tape(MAIL, salt="00ff", providers=providers), providers=providers)
+    result = library.nearest(library.shown(replace(MAIL, target="/users?page=2")))
+    assert result is not None
+    assert [(one.part, one.recorded, one.asked) for one in result.differences] == [("query.page", None, "2")]
+
+
 def test_the_nearest_of_another_method() -> None:
     """The same method is preferred among those that are equally alike."""
     many = [ask(f"/a/{number}", "PUT") for number in range(NEAR)]
