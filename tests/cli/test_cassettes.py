@@ -69,7 +69,7 @@ def test_scan_looks_into_body_files(cli: Callable[..., Any], tmp_path: Path) -> 
     """A credential in a file beside the cassette is found as one in it is."""
     body = b"." * 300_000 + b' {"access_token": "planted-SECRET-0002"} ' + b"." * 300_000
     request = Request(method="GET", origin=Origin.of("http", "a.test"), target="/")
-    one = Interaction(id="a", order=0, request=request, response=Response(status=200, body=body))
+    one = Interaction(id="0" * 12, order=0, request=request, response=Response(status=200, body=body))
     write(tmp_path / "big.yaml", Cassette(name="big", interactions=(one,), salt="00" * 16))
     assert len(list((tmp_path / "big.blobs").iterdir())) == 1
     ran = cli("scan", "big.yaml")
