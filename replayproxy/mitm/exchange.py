@@ -58,7 +58,7 @@ class Exchange:
         return f"{self.head.origin}{self.head.target}"
 
     def end_request(self, trailers: tuple[tuple[str, str], ...] = ()) -> Request:
-        """The whole request; from here on its body is known."""
+        """The whole request; from here on its body is known, and held once."""
         self.request = Request(
             method=self.head.method,
             origin=self.head.origin,
@@ -68,6 +68,7 @@ class Exchange:
             trailers=trailers,
             version=self.head.version,
         )
+        self.request_body.clear()
         return self.request
 
     def saw_head(self, head: Head, now_ms: int) -> None:

@@ -198,7 +198,7 @@ class RecordLayer(layer.Layer):
         """Send the client a 100, unless it has had an answer, has gone, or does not wait any more."""
         assert self._client is not None
         silent = exchange.answer is None and not exchange.continued and not exchange.finished
-        if silent and not exchange.request_body:
+        if silent and exchange.request is None and not exchange.request_body:
             exchange.continued = True
             self._client.interim(exchange.head.stream, CONTINUE)
 
@@ -229,7 +229,9 @@ class RecordLayer(layer.Layer):
             return
         self._pool.send(exchange, SendHead(exchange, _body_length(exchange.head)))
         if exchange.head.has_body:
-            self._pool.send(exchange, SendBody(exchange, b"".join(exchange.request_body)))
+            body = exchange.request.body
+            assert isinstance(body, bytes)
+            self._pool.send(exchange, SendBody(exchange, body))
             self._pool.send(exchange, SendEnd(exchange, exchange.request.trailers))
 
     def _gone(self, exchange: Exchange) -> None:
@@ -300,7 +302,7 @@ class RecordLayer(layer.Layer):
     def _retried(self, command: Answered, exchange: Exchange, answer: upstream.UpstreamEvent) -> bool:
         """Whether EXCHANGE is sent again: an idle connection was closed under it (RFC 9110 section 9.2.2)."""
         lost = isinstance(answer, upstream.Broken) and answer.kind in ("closed", "reset")
-        if not lost or exchange.answer is not None or exchange.request_body or not command.upstream.reused:
+        if not lost or exchange.answer is not None or exchange.head.has_body or not command.upstream.reused:
             return False
         if exchange.finished:
             return False

@@ -197,6 +197,20 @@ def test_a_body_that_is_needed_to_look_up_is_asked_for_at_once(lab: Any) -> None
     assert lab.upstream.heads == []
 
 
+def test_what_is_not_known_is_asked_with_its_body(lab: Any) -> None:
+    """Where the recordings have no answer the upstream gets the request whole, and its answer is recorded."""
+    asked: list[bytes] = []
+    lab.session.known = lambda request: asked.append(request.body)
+    lab.upstream.on("/x", [b"HTTP/1.1 100 Continue\r\n\r\n", "body", OK])
+    with lab.connect() as link:
+        link.sendall(WAITING)
+        assert link.recv(4096) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        link.sendall(b"abc")
+        assert plain(read_until(link, b"one")) == b"200 OK|one"
+    assert asked == [b"abc"]
+    assert (lab.recorded[0].request.body, lab.recorded[0].response.before_body) == (b"abc", False)
+
+
 @pytest.mark.parametrize(
     ("script", "status", "fault"),
     [
