@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import signal
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import click
 from replayproxy.authority import Authority
 from replayproxy.core.clock import RECORDED
 from replayproxy.core.digest import digest
-from replayproxy.core.errors import UsageError
+from replayproxy.core.errors import OperationError, UsageError
 from replayproxy.engine.native import NativeHost, new_event_loop
 from replayproxy.settings import load
 
@@ -142,12 +143,21 @@ def run(
         host = ReplayHost(NativeHost(stage.service, authority, limits=settings.limits), ("127.0.0.1", 0))
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             ending: Ending = runner.run(serve(host, None, plan))
+        if ending.interrupted is not None:
+            raise _stopped(ending.interrupted)
         out.seek(0)
         printed = out.read()
     lines = [{**line.to_dict(), "n": 0} for line in stage.default.journal]
     journal = sorted(json.dumps(line, sort_keys=True) for line in lines)
     state = stage.default
     return Run(seed, ending.exit_code(0), digest(printed.hex()), digest(journal), state.digest, state.world)
+
+
+def _stopped(by: signal.Signals) -> Exception:
+    """Half a comparison says nothing: it is an interruption, or a failure, and never the code of a result."""
+    if by is signal.SIGINT:
+        return click.exceptions.Abort()
+    return OperationError("stopped before the runs could be compared", hint="run it again")
 
 
 def rows_of(runs: tuple[Run, ...]) -> list[tuple[render.Cell, ...]]:

@@ -7,12 +7,15 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import click
 
 from replayproxy.core.errors import UsageError
+
+from .text import printable
 
 type Address = tuple[str, int]
 
@@ -27,12 +30,27 @@ class AddressType(click.ParamType[Any]):
         if isinstance(value, tuple):
             return value
         host, colon, port = str(value).rpartition(":")
-        if not colon or not port.isdecimal() or int(port) > 65535:
+        if not colon or not _is_port(port):
             self.fail(f"{value!r} is not HOST:PORT, for example 127.0.0.1:8080", param, ctx)
         return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - an empty host is the user's word for it
 
 
-class ControlType(AddressType):
+class ListenType(AddressType):
+    """`HOST:PORT` where HOST is an address of this machine, or `localhost`: no name is resolved to listen on it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:
+        """The address that VALUE spells; a usage error otherwise."""
+        host, port = super().convert(value, param, ctx)
+        if host == "localhost":
+            return "127.0.0.1", port
+        try:
+            ip_address(host)
+        except ValueError:
+            self.fail(f"{host!r} is not an address, such as 127.0.0.1, 0.0.0.0 or [::1]", param, ctx)
+        return host, port
+
+
+class ControlType(ListenType):
     """`HOST:PORT` or `unix:PATH`."""
 
     name = "HOST:PORT|unix:PATH"
@@ -54,10 +72,14 @@ class ConnectToType(click.ParamType[Any]):
         if isinstance(value, tuple):
             return value
         parts = _split_outside_brackets(str(value))
-        if len(parts) != 4 or not (parts[1].isdecimal() and parts[3].isdecimal()):
+        if len(parts) != 4 or not all(parts) or not (_is_port(parts[1]) and _is_port(parts[3])):
             self.fail(f"{value!r} is not HOST:PORT:ADDR:PORT, for example api.test:443:127.0.0.1:8443", param, ctx)
         host, port, address, to_port = parts
         return (host.strip("[]").lower().removesuffix("."), int(port)), (address.strip("[]"), int(to_port))
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and int(text) <= 65535
 
 
 def _split_outside_brackets(text: str) -> list[str]:
@@ -81,8 +103,15 @@ class Common:
 
 def default_state_dir() -> Path:
     """`$XDG_STATE_HOME/replayproxy`, by the XDG base directory specification `~/.local/state` without it."""
-    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(base) / "replayproxy"
+    base = Path(os.environ.get("XDG_STATE_HOME", ""))
+    if base.is_absolute():  # the specification has a relative one ignored
+        return base / "replayproxy"
+    try:
+        return Path.home() / ".local" / "state" / "replayproxy"
+    except RuntimeError:
+        raise UsageError(
+            "no home folder is known to keep the CA and keys in", hint="name one: --state-dir DIR"
+        ) from None
 
 
 def common(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -120,7 +149,7 @@ def serving(arguments: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
     options = [
         click.option(
             "--listen",
-            type=AddressType(),
+            type=ListenType(),
             help="Where the proxy listens; port 0 picks one.  [default: 127.0.0.1:8080; 127.0.0.1:0 with CMD]",
         ),
         click.option(
@@ -153,11 +182,19 @@ def serving(arguments: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
     return decorated
 
 
-def set_up_logging(*, quiet: bool = False, verbose: bool = False) -> None:
-    """Log records of ours go to stderr as plain lines; mitmproxy's own only with -v."""
+CLEAR_LINE = "\r\x1b[K"
+"""Takes back what stands in the terminal's line."""
+
+
+def set_up_logging(*, quiet: bool = False, verbose: bool = False, progress: bool = False) -> None:
+    """Log records of ours go to stderr as plain lines; mitmproxy's own only with -v.
+
+    With PROGRESS, a line that stands on the terminal while we serve makes way for them.
+    """
     level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
+    makes_way = progress and sys.stderr is not None and sys.stderr.isatty()
+    handler.setFormatter(logging.Formatter(f"{CLEAR_LINE if makes_way else ''}%(message)s"))
     ours = logging.getLogger("replayproxy")
     ours.handlers[:] = [handler]
     ours.setLevel(level)
@@ -170,7 +207,7 @@ def set_up_logging(*, quiet: bool = False, verbose: bool = False) -> None:
 def say(text: str, *, quiet: bool = False) -> None:
     """TEXT goes to stderr, which is for talk, unless QUIET."""
     if not quiet:
-        click.echo(text, err=True)
+        click.echo(printable(text), err=True)
 
 
 def split_command(paths: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -24,7 +24,7 @@ from replayproxy.store import OnExisting, Recording, check_target
 
 from .control import ControlServer
 from .environ import child_environment
-from .options import Address, ConnectToType, say, serving, set_up_logging
+from .options import Address, ConnectToType, say, serving, set_up_logging, split_command
 from .serving import Ending, Plan, check_command, serve, write_json
 
 DEFAULT_LISTEN = ("127.0.0.1", 8080)
@@ -86,7 +86,7 @@ class RecordOptions:
 )
 @click.option("--note", metavar="TEXT", default="", help="Kept in the cassette.")
 @serving("[-- CMD …]")
-def command(**given: Any) -> int:
+def command(command_line: tuple[str, ...], **given: Any) -> int:
     """Proxy to the live APIs and write CASSETTE.
 
     With CMD, runs it with proxy and CA in its environment and stops when it ends. Without, serves until interrupted;
@@ -97,8 +97,11 @@ def command(**given: Any) -> int:
       replayproxy record -o checkout.yaml --rights unknown -- python checkout.py
       replayproxy record -o chat.yaml --rights rights/vendor.yaml --allow-host 'api.vendor.example'
     """
-    options = RecordOptions(**given)
-    set_up_logging(quiet=options.quiet, verbose=options.verbose)
+    unexpected, words = split_command(command_line)
+    if unexpected:
+        raise UsageError(f"unexpected argument: {unexpected[0]}", hint="a command to run stands behind `--`")
+    options = RecordOptions(command_line=words, **given)
+    set_up_logging(quiet=options.quiet, verbose=options.verbose, progress=not words)
     return asyncio.run(_run(options))
 
 

@@ -8,12 +8,15 @@ from collections.abc import Mapping, Sequence
 import click
 from tabulate import tabulate
 
+from .text import printable
+
 type Cell = str | int
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     """Print ROWS under HEADINGS to stdout; nothing but the headings where there are none."""
-    click.echo(tabulate([list(row) for row in rows], headers=list(headings), tablefmt="plain", disable_numparse=True))
+    shown = [[printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    click.echo(tabulate(shown, headers=list(headings), tablefmt="plain", disable_numparse=True))
 
 
 def as_json(schema: str, **value: object) -> None:

@@ -100,7 +100,7 @@ def command(command_line: tuple[str, ...], **given: Any) -> int:
     """
     paths, words = split_command(command_line)
     options = ReplayOptions(command_line=words, **given)
-    set_up_logging(quiet=options.quiet, verbose=options.verbose)
+    set_up_logging(quiet=options.quiet, verbose=options.verbose, progress=not words)
     options.refuse_what_is_to_come()
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         return runner.run(_run(paths, options))

@@ -20,11 +20,10 @@ from typing import IO, Any, Protocol
 
 from replayproxy.core.errors import OperationError, ReplayproxyError, UsageError
 
-from .options import Address, say
+from .options import CLEAR_LINE, Address, say
 
 GRACE_SECONDS = 5.0
 PROGRESS_SECONDS = 0.5
-CLEAR_LINE = "\r\x1b[K"
 
 
 class Host(Protocol):
@@ -112,7 +111,7 @@ async def serve(host: Host, control: Control | None, plan: Plan) -> Ending:
 @contextlib.asynccontextmanager
 async def _progress_line(plan: Plan) -> AsyncIterator[None]:
     """A line on the terminal that tells how far the run is, gone afterwards."""
-    if plan.quiet or plan.command or not sys.stderr.isatty():
+    if plan.quiet or plan.command or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     showing = asyncio.ensure_future(_show_progress(plan))
@@ -213,13 +212,18 @@ def write_json(path: Path, value: Any, *, private: bool = False) -> None:
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        if not private:
-            Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(path)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            if not private:
+                Path(name).chmod(0o666 & ~_umask())
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink()
+            raise
     except OSError as error:
-        raise OperationError(f"cannot write {path}: {error.strerror}", hint="does its folder exist?") from error
+        hint = "does its folder exist, with room in it and permission to write?"
+        raise OperationError(f"cannot write {path}: {error.strerror}", hint=hint) from error
 
 
 def _umask() -> int:

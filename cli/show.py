@@ -18,7 +18,7 @@ from replayproxy.settings import load
 from . import render
 from .loading import cassette_paths, load_all, size_of
 from .options import common, output_format
-from .text import moment, shortened
+from .text import moment, printable, shortened
 
 BODY_WIDTH = 2000
 
@@ -34,27 +34,26 @@ def picked(interactions: tuple[Interaction, ...], ids: tuple[str, ...], path: Pa
 def lines_of(one: Interaction, tag: Tag, rules: MatchRules, *, why: bool) -> Iterator[str]:
     """ONE as text, a line each."""
     request, response = one.request, one.response
-    yield click.style(f"{one.order}  {one.id}  {request.method} {request.url}", bold=True)
+    yield click.style(printable(f"{one.order}  {one.id}  {request.method} {request.url}"), bold=True)
     yield f"   at {moment(one.started_us)}, answered in {one.ended_ms} ms, {request.version} / {response.version}"
-    yield f"   rights: {tag.license or 'untagged'}; " + ", ".join(
-        f"{use} {permission.value}" for use, permission in tag.permissions
-    )
+    stated = ", ".join(f"{use} {permission.value}" for use, permission in tag.permissions)
+    yield printable(f"   rights: {tag.license or 'untagged'}; {stated or 'nothing is stated'}")
     masked = {redaction.at: redaction.rule for redaction in one.redactions}
     yield from _fields("request", request.headers, masked)
     yield from _body(request.body)
-    yield f"   → {response.status} {response.reason}".rstrip()
+    yield printable(f"   → {response.status} {response.reason}").rstrip()
     if response.fault is not None:
         yield f"   fault: {response.fault.kind} ({response.fault.phase}) after {response.fault.after_ms} ms"
     yield from _fields("response", response.headers, masked)
     yield from _body(response.body)
     yield from _fields("trailer", response.trailers, masked)
     for place, rule in masked.items():
-        yield f"   masked: {place} ({rule})"
+        yield printable(f"   masked: {place} ({rule})")
     for place in moments(one):
-        yield f"   time: {place}"
+        yield printable(f"   time: {place}")
     for proposal in one.proposals:
         places = ", ".join(dict.fromkeys(proposal.echoed))
-        yield f"   echoed: {proposal.field} in {places}; match.bind: [{proposal.field!r}] binds it"
+        yield printable(f"   echoed: {proposal.field} in {places}; match.bind: [{proposal.field!r}] binds it")
     if why:
         yield from _why(one, rules)
 
@@ -62,7 +61,7 @@ def lines_of(one: Interaction, tag: Tag, rules: MatchRules, *, why: bool) -> Ite
 def _fields(side: str, headers: Headers, masked: dict[str, str]) -> Iterator[str]:
     for name, value in headers:
         rule = masked.get(f"{side}.header:{name.lower()}")
-        yield f"     {name}: {value}" + (click.style(f"  [masked: {rule}]", dim=True) if rule else "")
+        yield printable(f"     {name}: {value}") + (click.style(f"  [masked: {rule}]", dim=True) if rule else "")
 
 
 def _body(body: Body) -> Iterator[str]:
@@ -77,16 +76,16 @@ def _body(body: Body) -> Iterator[str]:
     except UnicodeDecodeError:
         yield f"     ({size} octets, not text)"
         return
-    for line in shortened(text, BODY_WIDTH).splitlines():
+    for line in printable(shortened(text, BODY_WIDTH)).split("\n"):
         yield f"     {line}"
 
 
 def _why(one: Interaction, rules: MatchRules) -> Iterator[str]:
     found = canonical(one.request, rules)
     for name, value in found.parts:
-        yield f"   matched on: {name} = {shortened(value, 100)}"
+        yield printable(f"   matched on: {name} = {shortened(value, 100)}")
     for rule, place in found.dropped:
-        yield f"   left out: {place} ({rule})"
+        yield printable(f"   left out: {place} ({rule})")
 
 
 def record_of(one: Interaction, tag: Tag, rules: MatchRules) -> dict[str, object]:
@@ -126,7 +125,10 @@ def command(cassette: str, ids: tuple[str, ...], why: bool, output: str, config:
     """
     del state_dir
     settings = load(config)
-    (loaded,) = load_all(cassette_paths([cassette], settings), with_pending=True)[:1]
+    found = cassette_paths([cassette], settings)
+    if len(found) > 1:
+        raise UsageError(f"{cassette} holds {len(found)} cassettes", hint=f"name one of them, such as {found[0]}")
+    (loaded,) = load_all(found, with_pending=True)
     base = loaded.cassette.rights
     records: list[dict[str, object]] = []
     for one in picked(loaded.cassette.interactions, ids, loaded.path):
