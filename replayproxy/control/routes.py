@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
@@ -124,23 +124,26 @@ class Routes:
 
 
 def _call(method: str, query: str, body: bytes) -> Call:
-    given = parse_qsl(query, keep_blank_values=True)
-    arguments: dict[str, object] = dict(given)
-    if len(arguments) < len(given):
-        raise BadCallError(400, "an argument is given twice", "give each once")
     if method == "GET":
-        return Call(arguments, textual=True)
+        return Call(_each_once(parse_qsl(query, keep_blank_values=True)), textual=True)
     if query:
         raise BadCallError(400, f"the query {query!r} is not read by POST", 'put it into the body: {"seed": 7}')
     if not body.strip():
         return Call({})
     try:
-        value = json.loads(body)
+        value = json.loads(body, object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
         raise BadCallError(400, f"the body is not JSON: {error}", 'for example {"seed": 7}') from error
     if not isinstance(value, dict):
         raise BadCallError(400, "the body is not a JSON object", 'for example {"seed": 7}')
     return Call(value)
+
+
+def _each_once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise BadCallError(400, "an argument is given twice", "give each once")
+    return found
 
 
 def problem(error: BadCallError) -> Reply:
