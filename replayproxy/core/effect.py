@@ -16,6 +16,8 @@ from urllib.parse import parse_qsl
 
 from replayproxy.core import coding
 from replayproxy.core.canonical import graphql
+from replayproxy.core.canonical.body import request_content
+from replayproxy.core.canonical.telemetry import is_telemetry
 from replayproxy.core.exchange import Request, header
 from replayproxy.core.provider import MatchRules
 
@@ -87,21 +89,12 @@ def _asks_for_a_token(_: Request, document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get("grant_type"), str)
 
 
-_TELEMETRY_TYPES = frozenset({"application/x-sentry-envelope", "application/csp-report", "application/reports+json"})
-_TELEMETRY_MEMBERS = frozenset({"resourceSpans", "resourceMetrics", "resourceLogs"})
-_SENTRY = re.compile(r"/api/\d+/(envelope|store|security|minidump)/?")
-_OTLP = re.compile(r"/v1/(traces|metrics|logs)")
 _DEFINITIONS = frozenset({"query", "mutation", "subscription", "fragment"})
 _DEPTH = {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}
 
 
-def _is_telemetry(request: Request, document: Any) -> bool:
-    kind = _media_type(request)
-    if kind in _TELEMETRY_TYPES or _SENTRY.fullmatch(request.path):
-        return True
-    if kind == "application/x-protobuf":
-        return bool(_OTLP.fullmatch(request.path))
-    return isinstance(document, dict) and not _TELEMETRY_MEMBERS.isdisjoint(document)
+def _is_telemetry(request: Request, _: Any) -> bool:
+    return is_telemetry(request, request_content(request))
 
 
 def _is_graphql_query(_: Request, document: Any) -> bool:

@@ -16,6 +16,7 @@ from replayproxy.core.canonical.draft import SHOWN, Draft
 from replayproxy.core.canonical.fields import add_fields, steady_value
 from replayproxy.core.canonical.json_body import add_json
 from replayproxy.core.canonical.multipart import Part, media_type, take_apart
+from replayproxy.core.canonical.telemetry import is_telemetry
 from replayproxy.core.exchange import Blob, Request, header
 
 DEEPEST_PART = 4
@@ -25,16 +26,21 @@ DEEPEST_PART = 4
 def add_body(draft: Draft, request: Request) -> None:
     """The body takes part; an absent one like an empty one, one that lies in a file by its SHA-256."""
     body = request.body
-    if isinstance(body, Blob):
+    if not body:
+        return
+    content = request_content(request)
+    if is_telemetry(request, content) and not draft.plan.keeps("telemetry-body", "body"):
+        draft.drop("telemetry-body", "body")
+    elif isinstance(body, Blob):
         draft.part("body.sha256", body.sha256)
-    elif body:
-        codings = coding.content_codings(request.headers)
-        if aws_chunked.is_aws_chunked(request.headers, codings):
-            if draft.plan.keeps("aws-chunked", "body"):
-                add_octets(draft, body, "body")
-                return
-            draft.drop("aws-chunked", "body")
-        add_content(draft, request_content(request), header(request.headers, "content-type") or "", "body")
+    elif aws_chunked.is_aws_chunked(request.headers, coding.content_codings(request.headers)):
+        if draft.plan.keeps("aws-chunked", "body"):
+            add_octets(draft, body, "body")
+            return
+        draft.drop("aws-chunked", "body")
+        add_content(draft, content, header(request.headers, "content-type") or "", "body")
+    else:
+        add_content(draft, content, header(request.headers, "content-type") or "", "body")
 
 
 def request_content(request: Request) -> bytes:

@@ -133,6 +133,12 @@ RULES: tuple[Rule, ...] = (
             "sec-ch-*",
         ),
     ),
+    Rule(
+        "telemetry-body",
+        "bodies of POSTs that are OpenTelemetry traces, metrics or logs, events for Sentry, traces of the OpenAI "
+        "Agents SDK, or reports of browsers",
+        "they tell of this run in ids, times and durations, and no answer depends on them",
+    ),
     Rule("date", "headers", "the time of the call", ("date", "x-ms-date", "x-goog-date")),
     Rule(
         "conditional",

@@ -112,6 +112,17 @@ CASES = {
     ],
     "trace": [with_header("traceparent"), with_header("X-B3-TraceId")],
     "telemetry": [with_header("User-Agent"), with_header("X-Stainless-Arch"), with_header("amz-sdk-request")],
+    "telemetry-body": [
+        (
+            request("/v1/traces", headers=(("Content-Type", "application/x-protobuf"),), body=b"1"),
+            request("/v1/traces", headers=(("Content-Type", "application/x-protobuf"),), body=b"2"),
+        ),
+        (
+            request("/collect", headers=JSON, body=b'{"resourceSpans":[1]}'),
+            request("/collect", headers=JSON, body=b'{"resourceSpans":[2]}'),
+        ),
+        (request("/api/7/envelope/", body=b"{}"), request("/api/7/envelope/", body=b"{1}")),
+    ],
     "date": [with_header("Date")],
     "conditional": [with_header(name) for name in sorted(CONDITIONAL_HEADERS)],
     "caching": [with_header("Cache-Control")],
