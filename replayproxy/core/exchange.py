@@ -204,7 +204,7 @@ class Response:
     coding: Coding | None = None
     fault: Fault | None = None
     before_body: bool = False
-    """Whether the answer came before the request's body had been sent whole, which is left out then (RFC 9110 10.1.1)."""
+    """Whether the answer came before the whole body of the request, which is left out then (RFC 9110 10.1.1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
