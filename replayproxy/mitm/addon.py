@@ -36,6 +36,11 @@ class MitmproxySockets:
         reader = getattr(self._transport(client, server), "reader", None)
         return reader is not None and isinstance(reader.exception(), ConnectionResetError)
 
+    def is_lost(self, client: Client, server: Server) -> bool:
+        """Whether the task that makes SERVER's connection has ended without one."""
+        task = getattr(self._transport(client, server), "handler", None)
+        return task is not None and bool(task.done())
+
     def reset(self, client: Client) -> None:
         """CLIENT's connection will end with a TCP reset when it is closed."""
         writer = getattr(self._transport(client, client), "writer", None)

@@ -16,6 +16,7 @@ from mitmproxy.proxy.layers import ClientTLSLayer
 
 from replayproxy.core.exchange import Headers, Interim, Origin, header
 from replayproxy.mitm.exchange import Exchange
+from replayproxy.mitm.opening import Opening, Openings
 from replayproxy.mitm.pool import Pool
 from replayproxy.mitm.probe import Probe
 from replayproxy.mitm.session import Session
@@ -50,6 +51,7 @@ class RecordLayer(layer.Layer):
         self._probe: Probe | None = None
         self._asked: Probe | None = None
         self._patience: dict[commands.Command, Exchange] = {}
+        self._openings = Openings(lambda server: session.sockets.is_lost(context.client, server))
 
     def _handle_event(self, event: events.Event) -> layer.CommandGenerator[None]:
         try:
@@ -61,26 +63,37 @@ class RecordLayer(layer.Layer):
             yield commands.CloseConnection(self.context.client)
 
     def _dispatch(self, event: events.Event) -> layer.CommandGenerator[None]:
-        if self._probe is not None and (greets := self._probe.outcome(event)) is not None:
-            yield from self._probed(self._probe, greets)
-        elif self._asked is not None and self._asked.owns(event):
-            pass  # it has had its outcome
-        elif isinstance(event, events.Wakeup) and event.command in self._patience:
-            self._go_on(self._patience.pop(event.command))
-        elif self._tunnel is not None and not self._is_ours(event):
+        if (yield from self._attended(event)):
+            return
+        if self._tunnel is not None and not self._is_ours(event):
             yield from self._tunnel.handle_event(event)
         elif isinstance(event, events.Start):
             h2 = self.context.client.alpn == b"h2"
             limits = self._session.limits
             self._client = Http2Connection(self._via, limits) if h2 else Http1Connection(self._via, limits)
         elif isinstance(event, events.CommandCompleted):
-            yield from self._to_child(self._sources.pop(event.command), event)
+            if source := self._sources.pop(event.command, None):
+                yield from self._to_child(source, event)
         elif isinstance(event, events.ConnectionEvent) and event.connection is not self.context.client:
             yield from self._to_child(self._roots[event.connection], event)  # type: ignore[index]
         elif isinstance(event, events.DataReceived):
             yield from self._received(event.data)
         elif isinstance(event, events.ConnectionClosed):
             yield from self._client_closed()
+
+    def _attended(self, event: events.Event) -> layer.CommandGenerator[bool]:
+        """Whether EVENT was one of those that this layer has asked for beside its exchanges: probes and wakeups."""
+        if (opening := self._openings.woken(event)) is not None:
+            yield from self._look_after(opening)
+        elif self._probe is not None and (greets := self._probe.outcome(event)) is not None:
+            yield from self._probed(self._probe, greets)
+        elif self._asked is not None and self._asked.owns(event):
+            pass  # it has had its outcome
+        elif isinstance(event, events.Wakeup) and event.command in self._patience:
+            self._go_on(self._patience.pop(event.command))
+        else:
+            return False
+        return True
 
     def _is_ours(self, event: events.Event) -> bool:
         """Whether EVENT belongs to an exchange from before the tunnel; all others are the tunnel's."""
@@ -275,11 +288,22 @@ class RecordLayer(layer.Layer):
             elif isinstance(command, ConnectFailed):
                 self._connect_failed(command)
             else:
-                if isinstance(command, commands.OpenConnection):
-                    self._roots[command.connection] = root
                 if command.blocking or isinstance(command, commands.RequestWakeup):
                     self._sources[command] = root
+                if isinstance(command, commands.OpenConnection):
+                    self._roots[command.connection] = root
+                    yield self._openings.watch(Opening(root, command))
                 yield command
+
+    def _look_after(self, opening: Opening) -> layer.CommandGenerator[None]:
+        """End the wait for a connection that will not come; one that has come is waited for no more."""
+        if opening.command not in self._sources:
+            return
+        if why := self._openings.failure(opening):
+            del self._sources[opening.command]
+            yield from self._to_child(opening.root, events.OpenConnectionCompleted(opening.command, why))
+        else:
+            yield self._openings.watch(opening)
 
     def _answered(self, command: Answered) -> layer.CommandGenerator[None]:
         """Note all of COMMAND, record what it ends, and only then let the client have it."""

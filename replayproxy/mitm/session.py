@@ -24,6 +24,7 @@ from replayproxy.core.recorder import Observed, Recorder
 from replayproxy.core.rights import Tag
 from replayproxy.mitm.exchange import Exchange
 from replayproxy.mitm.large import LARGE_OCTETS, LargeBody, Writer
+from replayproxy.mitm.opening import LOST
 from replayproxy.mitm.probe import Greetings
 from replayproxy.wire import upstream
 from replayproxy.wire.events import RequestStarted, TunnelRequested
@@ -55,6 +56,9 @@ class Sockets(Protocol):
 
     def was_reset(self, client: Client, server: Server) -> bool:
         """Whether SERVER's connection ended with a TCP reset."""
+
+    def is_lost(self, client: Client, server: Server) -> bool:
+        """Whether nobody is making SERVER's connection any more, though nothing was told of it."""
 
     def reset(self, client: Client) -> None:
         """CLIENT's connection will end with a TCP reset when it is closed."""
@@ -282,6 +286,8 @@ class Session:
 
 def connect_fault(why: str) -> FaultKind | None:
     """What kind of fault mitmproxy's text for a failed connection tells; None where TLS did not come about."""
+    if why == LOST:
+        return "reset"
     found = ERRNO.search(why)
     number = int(found.group(1) or found.group(2)) if found else None
     if number in REFUSED or "Connect call failed" in why:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import http.client
 import json
@@ -419,3 +420,20 @@ def test_pieces_of_a_large_stream_keep_their_sizes(lab: Any) -> None:
     (one,) = lab.recorded
     assert [chunk.size for chunk in one.response.chunks] == [1_000_000] * 6
     assert one.response.body == Blob(hashlib.sha256(piece * 6).hexdigest(), 6_000_000)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_connection_that_is_lost_while_it_is_made(lab: Any, monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    """mitmproxy's task ends by an assertion and tells nobody; the client is told, and a reset is recorded."""
+    real = asyncio.open_connection
+
+    async def reset_at_once(*address: Any, **options: Any) -> Any:
+        reader, writer = await real(*address, **options)
+        writer.close()
+        monkeypatch.setattr(writer, "get_extra_info", lambda _name, default=None: default)
+        return reader, writer
+
+    monkeypatch.setattr(asyncio, "open_connection", reset_at_once)
+    assert lab.exchange("/x", origin=f"{scheme}://api.example.test").startswith(b"HTTP/1.1 502 ")
+    assert [seen(one.response)["fault"] for one in lab.recorded] == [("reset", "connect")]
