@@ -72,11 +72,11 @@ def rows_of(old: Loaded, new: Loaded, providers: Providers) -> list[tuple[render
 
 
 @click.command("diff")
-@click.argument("first", type=click.Path(path_type=Path))
-@click.argument("second", type=click.Path(path_type=Path))
+@click.argument("first", metavar="CASSETTE")
+@click.argument("second", metavar="CASSETTE")
 @output_format
 @common
-def command(first: Path, second: Path, output: str, config: Path | None, state_dir: Path) -> int:
+def command(first: str, second: str, output: str, config: Path | None, state_dir: Path) -> int:
     """Compare two cassettes, request by request, as the match sees them.
 
     Ends with 1 if they differ.
@@ -86,7 +86,7 @@ def command(first: Path, second: Path, output: str, config: Path | None, state_d
       replayproxy diff cassettes/checkout.yaml /tmp/checkout-again.yaml
     """
     del state_dir
-    old, new = load_all([first, second])
+    old, new = load_all([Path(first), Path(second)])
     rows = rows_of(old, new, load(config).providers)
     if output == "json":
         render.as_json("replayproxy/diff/1", differences=render.records(HEADINGS, rows))

@@ -112,7 +112,7 @@ def misused(error: click.ClickException) -> int:
         return 2
     context = error.ctx if isinstance(error, click.UsageError) else None
     where = context.command_path if context else "replayproxy"
-    return fail(f"{error.format_message()}\n\nhint: {where} --help", 2)
+    return fail(f"{error.format_message().rstrip('.')}\n\nhint: {where} --help", 2)
 
 
 def _unwritten(error: OSError) -> int:

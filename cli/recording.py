@@ -29,6 +29,7 @@ DEFAULT_LISTEN = ("127.0.0.1", 8080)
 DEFAULT_CONTROL = ("127.0.0.1", 8081)
 FLUSH_SECONDS = 0.5
 PROPOSALS = 5
+TOLD = 20
 REFUSED = 4
 REPORT_SCHEMA = "replayproxy/report/1"
 
@@ -168,7 +169,7 @@ def _conclude(options: RecordOptions, recording: Recording, session: Session, en
     code = ending.exit_code(otherwise=REFUSED if options.command_line and tally.refusals else 0)
     if options.report is not None:
         write_json(options.report, report(tally, code))
-    say(_summary(tally, path, failed), quiet=options.quiet)
+    say(_summary(tally, path, failed), quiet=options.quiet and not (failed or tally.refusals or tally.faults))
     if ending.error is not None:
         raise ending.error
     return code
@@ -196,6 +197,10 @@ def report(tally: Tally, code: int) -> dict[str, object]:
 def _summary(tally: Tally, path: Path | None, failed: bool) -> str:
     hosts = f" from {len(tally.hosts)} host{'s' * (len(tally.hosts) != 1)}" if tally.hosts else ""
     lines = [_counted(tally, hosts)]
+    for title, requests in (("refused", tally.refusals), ("broke", tally.faults)):
+        named = list(dict.fromkeys(requests))
+        lines += [f"  {title}: {request}" for request in named[:TOLD]]
+        lines += [f"  {title}: {len(named) - TOLD} others, which --report lists"] * (len(named) > TOLD)
     for place, times in tally.proposals.most_common(PROPOSALS):
         lines.append(
             f"echoed in {times} answers: {place}; to have the caller's value put there: match.bind: ['{place}']"
