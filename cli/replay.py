@@ -63,11 +63,13 @@ class ReplayOptions:
 
     def refuse_what_is_to_come(self) -> None:
         """Raises OperationError for options of the contract that this version does not have."""
-        asked = {"--engine mitmproxy": self.engine == "mitmproxy", "--dns": self.dns is not None, "--jail": self.jail}
-        for name in (name for name, given in asked.items() if given):
-            raise OperationError(
-                f"{name} is not in this version", hint="leave it out: the native engine is the default"
-            )
+        asked = {
+            "--engine mitmproxy": (self.engine == "mitmproxy", "leave it out: the native engine is the default"),
+            "--dns": (self.dns is not None, "let the client's names lead to the proxy, with --transparent"),
+            "--jail": (self.jail, "leave it out: replay itself opens no connection, but CMD is not kept from it"),
+        }
+        for name, hint in ((name, hint) for name, (given, hint) in asked.items() if given):
+            raise OperationError(f"{name} is not in this version", hint=hint)
 
 
 @click.command("replay")
@@ -223,7 +225,11 @@ def report(stage: Stage, code: int) -> dict[str, object]:
         "misses": list(total.misses.elements()),
         "refusals": list(total.refusals.elements()),
         "unused": [str(one) for one in recordings if one.position not in total.served],
-        "faults": [],
+        "faults": [
+            f"{one} {one.interaction.response.fault.kind}"
+            for one in recordings
+            if one.position in total.served and one.interaction.response.fault is not None
+        ],
         "pinned": sorted(stage.service.pinned_by),
         "warnings": [warning for one in stage.loaded for warning in one.warnings],
         "digest": stage.default.digest,

@@ -102,9 +102,11 @@ def test_upstreams_that_fail(process: Callable[..., Any], fetch: tuple[str, ...]
         ("refused", "connect"),
         ("dns", "connect"),
     ]
-    again = process("replay", "a.yaml", "--", *fetch, urls[0])
+    again = process("replay", "a.yaml", "--report", "p.json", "--", *fetch, urls[0])
     assert again.code == 1
     assert "RemoteDisconnected" in again.err or "ConnectionReset" in again.err
+    (fault,) = json.loads((tmp_path / "p.json").read_text())["faults"]
+    assert fault.endswith("GET http://refused.example/a refused")
 
 
 def test_an_upstream_certificate_must_verify(
