@@ -29,7 +29,7 @@ from . import render
 from .environ import child_environment
 from .options import common, output_format, say, set_up_logging, split_command
 from .replay import ReplayHost, build
-from .serving import Ending, Plan, check_command, serve, write_json
+from .serving import Ending, Plan, check_command, check_files, serve, write_json
 
 HEADINGS = ("RUN", "SEED", "EXIT", "OUTPUT", "JOURNAL", "DIGEST", "WORLD")
 SCHEMA = "replayproxy/determinism/1"
@@ -96,6 +96,7 @@ def command(  # noqa: PLR0917 - the options, as click hands them over
     if not words:
         raise UsageError("there is no command to run", hint="replayproxy determinism … PATH -- CMD")
     check_command(words)
+    check_files(report)
     first, again, other = (
         run(paths, words, seed=seed, purpose=purpose, clock=clock, config=config, state_dir=state_dir)
         for seed in (seeds[0], seeds[0], seeds[1])

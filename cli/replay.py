@@ -30,7 +30,7 @@ from .control import ControlServer
 from .environ import child_environment
 from .loading import cassette_paths, load_all
 from .options import Address, say, serving, set_up_logging, split_command
-from .serving import Ending, Plan, check_command, serve, write_json
+from .serving import Ending, Plan, check_command, check_files, serve, write_json
 
 DEFAULT_LISTEN = ("127.0.0.1", 8080)
 DEFAULT_CONTROL = ("127.0.0.1", 8081)
@@ -169,6 +169,7 @@ class ReplayHost:
 
 async def _run(paths: Sequence[str], options: ReplayOptions) -> int:
     check_command(options.command_line)
+    check_files(options.ready_file, options.report)
     settings = load(options.config)
     timing = Timing.parse(options.timing)
     stage = build(paths, settings, purpose=options.purpose, seed=options.seed, clock=options.clock)

@@ -85,10 +85,20 @@ class Ending:
 
 def check_command(command: Sequence[str]) -> None:
     """CMD can be run; raises UsageError before anything is started or written."""
-    if command and shutil.which(command[0]) is None:
-        raise UsageError(
-            f"the command is not found: {command[0]}", hint="is it spelled right, and on PATH or given as a path?"
-        )
+    if not command or shutil.which(command[0]) is not None:
+        return
+    name = command[0]
+    if os.sep in name and Path(name).is_file():
+        raise UsageError(f"the command cannot be run: {name} is not executable", hint=f"chmod +x {name}")
+    raise UsageError(f"the command is not found: {name}", hint="is it spelled right, and on PATH or given as a path?")
+
+
+def check_files(*paths: Path | None) -> None:
+    """What a run writes at its start or end can be written; raises OperationError before hours have gone into it."""
+    for path in paths:
+        if path is not None and not os.access(path.parent, os.W_OK | os.X_OK):
+            reason = "no permission" if path.parent.is_dir() else f"{path.parent} is not a folder"
+            raise OperationError(f"cannot write {path}: {reason}", hint="name a place that you may write to")
 
 
 async def serve(host: Host, control: Control | None, plan: Plan) -> Ending:

@@ -44,7 +44,7 @@ def rights_from(value: str, folder: Path = Path()) -> Tag:
         known = nearest(value, PRESETS)
         hint = known if known.startswith("did") else f"a preset ({', '.join(PRESETS)}), or the path of a rights file"
         raise SettingsError(f"{value}: neither a preset nor a file that is there", hint=hint)
-    document = _document(path, hint="", kind=RightsError)
+    document = _document(path, hint="name a rights file that can be read", kind=RightsError)
     under: Place = ()
     if isinstance(document.value, dict) and list(document.value) == ["rights"]:
         under = ("rights",)

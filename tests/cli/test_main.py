@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+RUN = "import sys; from replayproxy.cli.main import main; main(sys.argv[1:])"
 COMMANDS = """demo init record replay env ls show diff audit rights scan redact verify pack import export drift
 determinism verify-egress ca keys""".split()  # noqa: SIM905 - a table
 BUILT = "demo init record replay env ls show diff audit scan verify determinism".split()  # noqa: SIM905
@@ -71,4 +76,59 @@ def test_completion(process: Callable[..., Any]) -> None:
 def test_help_does_not_load_what_only_recording_needs(process: Callable[..., Any]) -> None:
     """mitmproxy takes most of a second to load."""
     ran = process("--help", env={"PYTHONPROFILEIMPORTTIME": "1"})
+    assert "mitmproxy" not in ran.err
+
+
+def test_no_arguments_show_the_help(cli: Callable[..., Any]) -> None:
+    """It is a usage error, and no error message."""
+    ran = cli()
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("Usage: replayproxy ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk without room")
+@pytest.mark.parametrize("words", [("--help",), ("ls", "CASSETTES"), ("env", "--format", "json")])
+def test_an_output_that_takes_nothing(tmp_path: Path, cassettes: Path, words: tuple[str, ...]) -> None:
+    """Code 3 and a reason; no traceback, from Python's own exit neither."""
+    line = [str(cassettes) if word == "CASSETTES" else word for word in words]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, *line],
+            env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=30,
+        )
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: cannot use the output: ")
+    assert done.stderr.count("\n") == 3
+
+
+def test_an_output_that_nobody_reads_any_more(tmp_path: Path, cassettes: Path) -> None:
+    """`show … | head` is silent."""
+    line = f"'{sys.executable}' -c '{RUN}' show '{cassettes}/payments.yaml' | head -n 1"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, timeout=30)
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_a_defect_is_told_in_a_line(process: Callable[..., Any], tmp_path: Path, cassettes: Path) -> None:
+    """No traceback for what we did not foresee, unless it is asked for."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import replayproxy.store as store\ndef find(paths): raise ZeroDivisionError('on purpose')\nstore.find = find\n"
+    )
+    broken = {"PYTHONPATH": str(tmp_path)}
+    process("ls", str(cassettes), env=broken).refused(3, "internal error: ZeroDivisionError: on purpose")
+    process("replay", str(cassettes), "--", "true", env=broken).refused(3, "sitecustomize.py:2")
+    assert "Traceback" in process("replay", str(cassettes), "-v", "--", "true", env=broken).err
+
+
+@pytest.mark.parametrize("words", [("record", "--help"), ("replay", "CASSETTES", "--", "true")])
+def test_mitmproxy_is_loaded_to_record_only(process: Callable[..., Any], cassettes: Path, words: Any) -> None:
+    """It takes most of a second."""
+    line = [str(cassettes) if word == "CASSETTES" else word for word in words]
+    ran = process(*line, env={"PYTHONPROFILEIMPORTTIME": "1"})
+    assert ran.code == 0
     assert "mitmproxy" not in ran.err

@@ -13,9 +13,11 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
+import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,14 +37,20 @@ library.Library.question = question
 class Watched:
     """A replay under strace, and the port of the upstream that it must leave alone."""
 
-    def __init__(self, proxy: tuple[str, int], log: Path) -> None:
+    def __init__(self, proxy: tuple[str, int], log: Path, authority: str = "") -> None:
         self.proxy = proxy
         self._log = log
+        self._authority = authority
 
     def get(self, url: str) -> tuple[int, str]:
         """Status and problem code of a GET through the proxy."""
-        link = http.client.HTTPConnection(self.proxy[0], self.proxy[1], timeout=SECONDS)
-        link.request("GET", url)
+        parts = urllib.parse.urlsplit(url)
+        link = http.client.HTTPConnection(*self.proxy, timeout=SECONDS)
+        if parts.scheme == "https":
+            trusted = ssl.create_default_context(cafile=self._authority)
+            link = http.client.HTTPSConnection(*self.proxy, timeout=SECONDS, context=trusted)
+            link.set_tunnel(parts.netloc)
+        link.request("GET", parts.path if parts.scheme == "https" else url)
         answer = link.getresponse()
         body = answer.read()
         link.close()
@@ -72,8 +80,9 @@ def replaying(folder: Path, cassette: Path, *, broken: bool = False) -> Iterator
                 assert process.poll() is None, process.stderr and process.stderr.read()
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
-            host, _, port = json.loads(ready.read_text())["proxy"].removeprefix("http://").rpartition(":")
-            yield Watched((host, int(port)), log)
+            told = json.loads(ready.read_text())
+            host, _, port = told["proxy"].removeprefix("http://").rpartition(":")
+            yield Watched((host, int(port)), log, told["ca"])
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
@@ -102,12 +111,13 @@ def cassette(folder: Path, port: int, *, empty: bool) -> Path:
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace to see what the process asks of the kernel")
-@pytest.mark.parametrize("case", ["empty", "used up", "broken core", "unknown host"])
+@pytest.mark.parametrize("case", ["empty", "used up", "broken core", "unknown host", "tunnel"])
 def test_no_outgoing_call(tmp_path: Path, upstream: socket.socket, case: str) -> None:
     """The kernel is never asked to connect or to send to an address, and nobody knocks where the upstream was."""
     port = upstream.getsockname()[1]
     path = cassette(tmp_path, port, empty=case == "empty")
-    here, elsewhere = f"http://127.0.0.1:{port}/a", "http://unknown.example.org/a"
+    here = f"http://127.0.0.1:{port}/a"
+    elsewhere = "https://unknown.example.org/a" if case == "tunnel" else "http://unknown.example.org/a"
     with replaying(tmp_path, path, broken=case == "broken core") as watched:
         if case == "used up":
             assert watched.get(here) == (200, "")
@@ -115,7 +125,7 @@ def test_no_outgoing_call(tmp_path: Path, upstream: socket.socket, case: str) ->
         elif case == "broken core":
             assert watched.get(here) == (424, "internal-error")
         else:
-            assert watched.get(elsewhere if case == "unknown host" else here) == (424, "miss-unknown")
+            assert watched.get(elsewhere if case in ("unknown host", "tunnel") else here) == (424, "miss-unknown")
     assert watched.calls() == []
     with pytest.raises(BlockingIOError):
         upstream.accept()
