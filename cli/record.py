@@ -11,9 +11,10 @@ from typing import Any
 import click
 
 from replayproxy.core.errors import UsageError
-from replayproxy.store import OnExisting
+from replayproxy.store import OnExisting, check_target
 
 from .options import Address, ConnectToType, serving, set_up_logging, split_command
+from .serving import check_command, check_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,9 @@ def command(command_line: tuple[str, ...], **given: Any) -> int:
         raise UsageError(f"unexpected argument: {unexpected[0]}", hint="a command to run stands behind `--`")
     options = RecordOptions(command_line=words, **given)
     set_up_logging(quiet=options.quiet, verbose=options.verbose, progress=not words)
+    check_target(options.output, "fail" if options.on_existing == "fail" else None)
+    check_command(words)
+    check_files(options.ready_file, options.report)
     recording = import_module(".recording", __package__)  # and with it mitmproxy, which takes most of a second
     code: int = asyncio.run(recording.run(options))
     return code

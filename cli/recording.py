@@ -17,13 +17,13 @@ from replayproxy.mitm.master import RecordMaster
 from replayproxy.mitm.recording import Wanted, begin
 from replayproxy.mitm.session import Session, Tally
 from replayproxy.settings import Settings, load, rights_from
-from replayproxy.store import Recording, check_target
+from replayproxy.store import Recording
 
 from .control import ControlServer
 from .environ import child_environment
 from .options import Address, say
 from .record import RecordOptions
-from .serving import Ending, Plan, check_command, check_files, serve, write_json
+from .serving import Ending, Plan, serve, write_json
 
 DEFAULT_LISTEN = ("127.0.0.1", 8080)
 DEFAULT_CONTROL = ("127.0.0.1", 8081)
@@ -36,9 +36,6 @@ REPORT_SCHEMA = "replayproxy/report/1"
 
 async def run(options: RecordOptions) -> int:
     """Record as OPTIONS say until CMD ends or a signal comes; the exit code, the cassette being written."""
-    check_target(options.output, "fail" if options.on_existing == "fail" else None)
-    check_command(options.command_line)
-    check_files(options.ready_file, options.report)
     settings = load(options.config)
     wanted = _wanted(options, settings)
     authority = Authority.load_or_create(options.state_dir)
