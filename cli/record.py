@@ -14,7 +14,7 @@ from replayproxy.core.errors import UsageError
 from replayproxy.store import OnExisting, check_target
 
 from .options import Address, ConnectToType, serving, set_up_logging, split_command
-from .serving import check_command, check_files
+from .serving import check_command, check_files, end_on_sigterm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +79,7 @@ def command(command_line: tuple[str, ...], **given: Any) -> int:
       replayproxy record -o checkout.yaml --rights unknown -- python checkout.py
       replayproxy record -o chat.yaml --rights rights/vendor.yaml --allow-host 'api.vendor.example'
     """
+    end_on_sigterm()
     unexpected, words = split_command(command_line)
     if unexpected:
         raise UsageError(f"unexpected argument: {unexpected[0]}", hint="a command to run stands behind `--`")

@@ -30,7 +30,7 @@ from .control import ControlServer
 from .environ import child_environment
 from .loading import cassette_paths, load_all
 from .options import Address, say, serving, set_up_logging, split_command
-from .serving import Ending, Plan, check_command, check_files, serve, write_json
+from .serving import Ending, Plan, check_command, check_files, end_on_sigterm, serve, write_json
 
 DEFAULT_LISTEN = ("127.0.0.1", 8080)
 DEFAULT_CONTROL = ("127.0.0.1", 8081)
@@ -100,6 +100,7 @@ def command(command_line: tuple[str, ...], **given: Any) -> int:
       replayproxy replay cassettes/checkout.yaml -- python checkout.py
       replayproxy replay cassettes/ --purpose internal-training --listen 0.0.0.0:8080
     """
+    end_on_sigterm()
     paths, words = split_command(command_line)
     options = ReplayOptions(command_line=words, **given)
     set_up_logging(quiet=options.quiet, verbose=options.verbose, progress=not words)

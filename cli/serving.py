@@ -83,6 +83,11 @@ class Ending:
         return self.command_code or otherwise
 
 
+def end_on_sigterm() -> None:
+    """SIGTERM is a clean stop before anything serves, too: by default the first process of a container ignores it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+
+
 def check_command(command: Sequence[str]) -> None:
     """CMD can be run; raises UsageError before anything is started or written."""
     if not command or shutil.which(command[0]) is not None:

@@ -93,6 +93,26 @@ def test_a_signal_to_a_replay(product: Any, number: int, code: int) -> None:
     assert "missed: GET http://never.test/" in ended.err
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+@pytest.mark.parametrize("mode", ["record", "replay"])
+def test_a_signal_before_anything_is_served(product: Any, mode: str, number: int, code: int) -> None:
+    """The same code, and nothing is left."""
+    (product.folder / "sitecustomize.py").write_text(
+        f"""
+import os
+import replayproxy.settings as settings
+def load(path):
+    os.kill(os.getpid(), {int(number)})
+    return true_load(path)
+true_load, settings.load = settings.load, load
+"""
+    )
+    what = ("record", "-o", "a.yaml", *RIGHTS) if mode == "record" else ("replay", str(CASSETTES))
+    ran = product.run(*what, "--", "touch", "ran", env={"PYTHONPATH": str(product.folder)})
+    assert (ran.code, ran.out, "Traceback" in ran.err) == (code, "", False), ran.err
+    assert [path.name for path in product.folder.iterdir() if path.name not in ("sitecustomize.py", "state")] == []
+
+
 def test_killed_and_recorded_again(product: Any, upstreams: Callable[..., Any], hello: Any, fetching: Any) -> None:
     """After SIGKILL the next `record` of the cassette recovers what was finished, and says so."""
     there = upstreams(hello)
