@@ -24,7 +24,7 @@ RUN = "import sys; from replayproxy.cli.main import main; main(sys.argv[1:])"
 WITHOUT_PRIVILEGE = """
 import ctypes, os, sys
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
-for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH) if os.geteuid() == 0 else ():
     ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
 os.execv(sys.executable, [sys.executable, "-c", *sys.argv[1:]])
 """
