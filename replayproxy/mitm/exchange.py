@@ -51,6 +51,10 @@ class Exchange:
     continued: bool = False
     """Whether the client has been told to go on with its request's body (100)."""
     finished: bool = False
+    unrecorded: bool = False
+    """Whether it could not be kept, so that the client must not take it for a whole one."""
+    begun: bool = False
+    """Whether the client has been sent the answer's head."""
 
     @property
     def url(self) -> str:

@@ -319,9 +319,22 @@ class RecordLayer(layer.Layer):
             else:
                 self._session.note(exchange, answer)
         for exchange, answer in passed:
-            if exchange.head.stream in self._exchanges:
+            if exchange.head.stream not in self._exchanges:
+                continue
+            if exchange.unrecorded:
+                self._withhold(exchange)
+            else:
                 self._pass_on(exchange, answer)
         yield from self._on_client(self._next_events())
+
+    def _withhold(self, exchange: Exchange) -> None:
+        """What could not be recorded does not reach the client whole: an answer that it has is on disk."""
+        assert self._client is not None
+        del self._exchanges[exchange.head.stream]
+        if exchange.begun:
+            self._client.abort(exchange.head.stream, "reset")
+        else:
+            self._respond(exchange, *self._session.lost(exchange))
 
     def _retried(self, command: Answered, exchange: Exchange, answer: upstream.UpstreamEvent) -> bool:
         """Whether EXCHANGE is sent again: an idle connection was closed under it (RFC 9110 section 9.2.2)."""
@@ -341,6 +354,7 @@ class RecordLayer(layer.Layer):
             case upstream.Interim():
                 self._client.interim(stream, answer.answer)
             case upstream.Head():
+                exchange.begun = True
                 length = _length(answer.headers) if answer.framing == "length" else None
                 self._client.start(stream, answer.status, answer.reason, answer.headers, length=length)
             case upstream.Data():

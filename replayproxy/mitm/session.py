@@ -188,6 +188,11 @@ class Session:
         hint = "replay gives the client the fault itself"
         return _problem(exchange, 502, "upstream-failed", f"upstream-{kind}", message, hint)
 
+    def lost(self, exchange: Exchange) -> Answer:
+        """The 502 for an answer that came and could not be kept."""
+        why = self.failure.what if self.failure else "the recording is over"
+        return _problem(exchange, 502, "upstream-failed", "recording-stopped", why, "see what `record` printed")
+
     def client_left(self, exchange: Exchange) -> None:
         """The client hung up: a stream is recorded as far as it came, anything else as a timeout.
 
@@ -241,7 +246,7 @@ class Session:
                 stream = self.recorder.stream(exchange.head.origin.host, kind)
                 exchange.let_go(LargeBody(self.log.blob_writer(), stream))
         except ReplayproxyError as error:
-            exchange.finished = True
+            exchange.finished = exchange.unrecorded = True
             self._fail(error)
 
     def _fail(self, error: ReplayproxyError) -> None:
@@ -262,6 +267,7 @@ class Session:
     def _record(self, exchange: Exchange, observe: Callable[[], Observed]) -> None:
         """Keep what OBSERVE gives, unless the recording has failed; what it was doing is over in any case."""
         exchange.finished = True
+        exchange.unrecorded = True
         if self.failure is not None:
             if exchange.large is not None:
                 exchange.large.discard()
@@ -273,6 +279,7 @@ class Session:
         except ReplayproxyError as error:
             self._fail(error)
             return
+        exchange.unrecorded = False
         self.tally.hosts.add(seen.request.origin.host)
         self.tally.recorded.append(interaction.id)
         self.tally.proposals.update(proposal.field for proposal in interaction.proposals)

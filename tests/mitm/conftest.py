@@ -29,6 +29,7 @@ from replayproxy.store import BlobWriter
 
 HOST = "api.example.test"
 RESET = "reset"
+WAIT = "wait"
 BODY = "body"
 """A step that waits for all of the request's body, which the upstream otherwise leaves unread behind an Expect."""
 LINGER_ZERO = struct.pack("ii", 1, 0)
@@ -45,6 +46,7 @@ class Upstream:
         self.heads: list[bytes] = []
         self.connections = 0
         self.greeting = b""
+        self.go_on = threading.Event()
         self._open = True
         self._listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
         self.port, self.tls_port = (listener.getsockname()[1] for listener in self._listeners)
@@ -109,6 +111,8 @@ class Upstream:
         for step in script:
             if isinstance(step, bytes):
                 stream.sendall(step)
+            elif step == WAIT:
+                self.go_on.wait(SECONDS)
             elif step == RESET:
                 stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_ZERO)
                 return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import http.client
 import json
@@ -334,7 +335,7 @@ def test_a_log_that_cannot_be_written_stops_the_recording(lab: Any) -> None:
     """The failure is told once; later requests are refused, and nothing of them leaves."""
     lab.upstream.on("/x", [OK])
     lab.log.fail = OperationError("the disk is full", hint="make room")
-    lab.exchange("/x")
+    assert lab.exchange("/x").startswith(b"HTTP/1.1 502 ")
     assert [error.what for error in lab.failures] == ["the disk is full"]
     connections = lab.upstream.connections
     assert b"recording-stopped" in lab.exchange("/x")
@@ -437,3 +438,17 @@ def test_a_connection_that_is_lost_while_it_is_made(lab: Any, monkeypatch: pytes
     monkeypatch.setattr(asyncio, "open_connection", reset_at_once)
     assert lab.exchange("/x", origin=f"{scheme}://api.example.test").startswith(b"HTTP/1.1 502 ")
     assert [seen(one.response)["fault"] for one in lab.recorded] == [("reset", "connect")]
+
+
+def test_an_answer_that_cannot_be_kept_does_not_reach_the_client_whole(lab: Any) -> None:
+    """What it has begun to read ends in a reset: an answer that a client has is on disk."""
+    lab.upstream.on("/x", [CHUNKED + b"2\r\nhi\r\n", "wait", b"0\r\n\r\n"])
+    with lab.connect() as link:
+        link.sendall(b"GET http://api.example.test/x HTTP/1.1\r\nHost: api.example.test\r\n\r\n")
+        while not link.recv(4096).endswith(b"hi\r\n"):
+            pass
+        lab.log.fail = OperationError("the disk is full")
+        lab.upstream.go_on.set()
+        with contextlib.suppress(ConnectionResetError):
+            assert link.recv(4096) == b""
+    assert lab.recorded == []
