@@ -12,26 +12,26 @@ from replayproxy.core.exchange import Blob, Request, Response, header
 from replayproxy.core.library import Library
 from replayproxy.core.provider import Providers
 from replayproxy.core.replayer import Served, answer
-from replayproxy.mitm.session import Answer
+from replayproxy.mitm.session import Answer, Known
 from replayproxy.store import Loaded
 
 PURPOSE = "local-debug"
 
 
-def answers_of(providers: Providers) -> Callable[[Loaded], Callable[[Request], Answer | None]]:
+def answers_of(providers: Providers) -> Callable[[Loaded], Known]:
     """Makes, of a cassette that exists, the answers it knows: None for what it does not."""
 
-    def known(existing: Loaded) -> Callable[[Request], Answer | None]:
+    def known(existing: Loaded) -> Known:
         library = Library.build(
             [existing.cassette], providers, purpose=PURPOSE, read=lambda _, blob: existing.blobs.read(blob)
         )
         episode = Episode("default", 0, library, Clock.parse(RECORDED, library.recorded_us))
 
-        def answered(request: Request) -> Answer | None:
+        def answered(request: Request) -> tuple[str, Answer] | None:
             decision = answer(episode, request)
             if not isinstance(decision, Served) or decision.response.fault is not None:
                 return None
-            return _whole(decision.response, request, existing)
+            return decision.interaction.id, _whole(decision.response, request, existing)
 
         return answered
 

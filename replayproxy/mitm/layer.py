@@ -234,8 +234,10 @@ class RecordLayer(layer.Layer):
         """Serve EXCHANGE from what is known already (`--on-existing new`), else ask the upstream."""
         assert self._session.known is not None
         assert exchange.request is not None
-        answer = self._session.known(exchange.request)
-        if answer is not None:
+        found = self._session.known(exchange.request)
+        if found is not None:
+            interaction, answer = found
+            self._session.tally.served.append(interaction)
             exchange.finished = True
             del self._exchanges[exchange.head.stream]
             self._respond(exchange, *answer)

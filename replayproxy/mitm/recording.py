@@ -11,12 +11,12 @@ from pathlib import Path
 from replayproxy import __version__
 from replayproxy.core.admission import Admission
 from replayproxy.core.errors import ReplayproxyError
-from replayproxy.core.exchange import Cassette, Request
+from replayproxy.core.exchange import Cassette
 from replayproxy.core.provider import Providers
 from replayproxy.core.recorder import Recorder
 from replayproxy.core.redaction import Redactor
 from replayproxy.core.rights import Registry, Tag, resolve
-from replayproxy.mitm.session import Answer, Session, Sockets
+from replayproxy.mitm.session import Known, Session, Sockets
 from replayproxy.store import Loaded, OnExisting, Recording
 from replayproxy.store.names import stem
 from replayproxy.wire.limits import Limits
@@ -48,7 +48,7 @@ def begin(
     wanted: Wanted,
     sockets: Sockets,
     on_failure: Callable[[ReplayproxyError], None],
-    known: Callable[[Loaded], Callable[[Request], Answer | None]],
+    known: Callable[[Loaded], Known],
 ) -> tuple[Recording, Session]:
     """The log of a new recording, locked, and the session that writes to it.
 
@@ -108,7 +108,7 @@ def _placeholders(existing: Loaded | None) -> tuple[str, ...]:
     return tuple(mask.placeholder for one in interactions for mask in one.redactions)
 
 
-def unknown_to_all(existing: Loaded) -> Callable[[Request], Answer | None]:
+def unknown_to_all(existing: Loaded) -> Known:
     """Nothing is known beforehand: every request goes to the upstream."""
     del existing
     return lambda request: None  # noqa: ARG005 - the signature is the session's

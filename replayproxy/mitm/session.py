@@ -17,11 +17,11 @@ from mitmproxy.connection import Client, Server
 
 from replayproxy.core.admission import Admission, Refusal
 from replayproxy.core.coding import content_codings
-from replayproxy.core.errors import ReplayproxyError
+from replayproxy.core.errors import ReplayproxyError, RightsError
 from replayproxy.core.exchange import FaultKind, FaultPhase, Headers, Interaction, Origin, Request, header
 from replayproxy.core.problem import Problem, problem_response
 from replayproxy.core.recorder import Observed, Recorder
-from replayproxy.core.rights import Tag
+from replayproxy.core.rights import Tag, difference
 from replayproxy.mitm.exchange import Exchange
 from replayproxy.mitm.large import LARGE_OCTETS, LargeBody, Writer
 from replayproxy.mitm.opening import LOST
@@ -34,6 +34,9 @@ logger = logging.getLogger(__name__)
 
 type Answer = tuple[int, str, Headers, bytes]
 """Status, reason, fields and body of an answer of the proxy's own, or of a known recording."""
+
+type Known = Callable[[Request], tuple[str, Answer] | None]
+"""The id of the interaction that answers a request already, and the answer; None where none does."""
 
 ERRNO = re.compile(r"\[Errno (-?\d+)\]|Errno (-?\d+)")
 TITLES = {"refused": "This may not be recorded", "upstream-failed": "The upstream could not be reached"}
@@ -91,7 +94,7 @@ class Session:
     connect_to: Mapping[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     next_order: int = 0
-    known: Callable[[Request], Answer | None] | None = None
+    known: Known | None = None
     shared_rights: Tag | None = None
     tally: Tally = field(default_factory=Tally)
     failure: ReplayproxyError | None = None
@@ -117,7 +120,7 @@ class Session:
         decision = self.admission.decide(exchange.head.origin, path)
         if isinstance(decision, Refusal):
             return decision
-        exchange.rights = decision if decision != self.shared_rights else None
+        exchange.rights = _beside(decision, self.shared_rights or Tag())
         exchange.order = self.next_order
         self.next_order += 1
         return None
@@ -289,6 +292,14 @@ class Session:
 
     def _say(self, what: str, hint: str) -> None:
         logger.warning("%s\nhint: %s", what, hint)
+
+
+def _beside(tag: Tag, base: Tag) -> Tag | None:
+    """What to write beside BASE for TAG: how it differs, or all of it where no difference can tell that."""
+    try:
+        return difference(tag, base)
+    except RightsError:
+        return tag
 
 
 def connect_fault(why: str) -> FaultKind | None:

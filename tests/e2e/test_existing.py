@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -33,13 +34,19 @@ def test_on_existing(
     there = upstreams(hello)
     line = ("record", "-o", "a.yaml", *RIGHTS, "--connect-to", f"a.test:80:127.0.0.1:{there.port}")
     (product.folder / "a.yaml").write_text(OLD)
-    second = product.run(*line, "--on-existing", mode, "--", *fetching("http://a.test/old", "http://a.test/new"))
+    report = product.folder / "r.json"
+    second = product.run(
+        *line, "--report", str(report), "--on-existing", mode, "--", *fetching("http://a.test/old", "http://a.test/new")
+    )
     assert second.code == (2 if mode == "fail" else 0), second.err
     assert there.hits == hits
     found = read(product.folder / "a.yaml").cassette.interactions
     assert [one.request.path for one in found] == paths
     if mode == "fail":
         second.told(2, "a.yaml exists already")
+    else:
+        told = json.loads(report.read_text())
+        assert (len(told["served"]), len(told["recorded"])) == (2 - hits, hits)
 
 
 def test_a_second_recorder_is_refused(product: Any) -> None:

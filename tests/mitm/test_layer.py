@@ -18,9 +18,10 @@ import h2.connection
 import h2.events
 import pytest
 
+from replayproxy.core.admission import Admission
 from replayproxy.core.errors import OperationError
 from replayproxy.core.exchange import Blob, Response
-from replayproxy.core.rights import preset
+from replayproxy.core.rights import Permission, Tag, preset
 from replayproxy.mitm.large import LARGE_OCTETS
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\none"
@@ -190,13 +191,14 @@ def test_a_client_that_does_not_wait_for_a_100_gets_none(lab: Any, monkeypatch: 
 
 def test_a_body_that_is_needed_to_look_up_is_asked_for_at_once(lab: Any) -> None:
     """With `--on-existing new` the client gets its 100 from us, since the upstream is not asked before the body is."""
-    lab.session.known = lambda request: (200, "OK", (), b"known " + request.body)
+    lab.session.known = lambda request: ("ab12", (200, "OK", (), b"known " + request.body))
     with lab.connect() as link:
         link.sendall(WAITING)
         assert link.recv(4096) == b"HTTP/1.1 100 Continue\r\n\r\n"
         link.sendall(b"abc")
         assert read_until(link, b"known abc").startswith(b"HTTP/1.1 200")
     assert lab.upstream.heads == []
+    assert lab.session.tally.served == ["ab12"]
 
 
 def test_what_is_not_known_is_asked_with_its_body(lab: Any) -> None:
@@ -452,3 +454,18 @@ def test_an_answer_that_cannot_be_kept_does_not_reach_the_client_whole(lab: Any)
         with contextlib.suppress(ConnectionResetError):
             assert link.recv(4096) == b""
     assert lab.recorded == []
+
+
+def test_only_how_rights_differ_from_the_cassettes_is_kept(lab: Any) -> None:
+    """A stricter tag of one host is told by its difference, and laid over the head's it is whole again."""
+    own = preset("own-synthetic")
+    stricter = Tag(permissions=(("ship", Permission("forbidden")),)).over(own)
+    lab.session.admission = Admission(rights_of=lambda _host, path: stricter if path == "/strict" else own)
+    lab.upstream.on("/strict", [OK])
+    lab.upstream.on("/plain", [OK])
+    lab.exchange("/strict")
+    lab.exchange("/plain")
+    strict, plain_one = lab.recorded
+    assert plain_one.rights is None
+    assert strict.rights == Tag(permissions=(("ship", Permission("forbidden")),))
+    assert strict.rights.over(own) == stricter
