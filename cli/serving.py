@@ -148,7 +148,8 @@ async def _show_progress(plan: Plan) -> None:
 async def _until_over(host: Host, plan: Plan, url: str, signals: asyncio.Queue[signal.Signals]) -> Ending:
     failed = asyncio.ensure_future(host.failed())
     stopped = asyncio.ensure_future(signals.get())
-    process = await _spawn(plan, url) if plan.command else None
+    await asyncio.sleep(0)  # a signal that has come already ends the run before CMD begins
+    process = await _spawn(plan, url) if plan.command and not stopped.done() else None
     ended = asyncio.ensure_future(process.wait()) if process else None
     waiting = {task for task in (failed, stopped, ended) if task is not None}
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -42,7 +43,18 @@ type Command = Callable[..., Ran]
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def _logging() -> Iterator[None]:
+    """What a command sets up for its own process is undone in this one."""
+    loggers = [logging.getLogger(name) for name in ("replayproxy", "mitmproxy")]
+    before = [(one, one.handlers[:], one.level, one.propagate) for one in loggers]
+    yield
+    for one, handlers, level, propagate in before:
+        one.handlers[:], one.propagate = handlers, propagate
+        one.setLevel(level)
+
+
+@pytest.fixture
+def cli(_logging: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Runs a command in this process, in a folder and with a state folder of the test's own."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
