@@ -20,8 +20,8 @@ from replayproxy.core.errors import OperationError, ReplayproxyError
 from replayproxy.core.exchange import Blob
 from replayproxy.core.library import Library
 from replayproxy.engine.native import NativeHost, new_event_loop
-from replayproxy.engine.service import ReplayService
-from replayproxy.engine.timing import Timing
+from replayproxy.replay.service import ReplayService
+from replayproxy.replay.timing import Timing
 from replayproxy.settings import Settings, load
 from replayproxy.store import Loaded
 

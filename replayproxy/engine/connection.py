@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import cast
 
 from replayproxy.engine.closing import LINGER_SECONDS, reset_when_sent
-from replayproxy.engine.delivery import BACKLOG_OCTETS, PIECE_OCTETS, Wire
-from replayproxy.engine.exchanges import Exchanges
-from replayproxy.engine.hosting import Contexts, Host
 from replayproxy.engine.tls import TlsServer
+from replayproxy.replay.delivery import BACKLOG_OCTETS, PIECE_OCTETS, Wire
+from replayproxy.replay.exchanges import Exchanges
+from replayproxy.replay.hosting import Contexts, Host
 from replayproxy.wire.events import TunnelRequested, Via
 from replayproxy.wire.http1 import Http1Connection
 from replayproxy.wire.http2 import Http2Connection

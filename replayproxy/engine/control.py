@@ -7,8 +7,8 @@ from collections.abc import Callable
 from http import HTTPStatus
 
 from replayproxy.core.exchange import Headers, Request, Response
-from replayproxy.engine.answer import Answer
 from replayproxy.engine.native import NativeHost
+from replayproxy.replay.answer import Answer
 from replayproxy.wire.limits import Limits
 
 type Router = Callable[[str, str, str, Headers, bytes], tuple[int, Headers, bytes]]

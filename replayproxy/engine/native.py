@@ -12,11 +12,11 @@ import logging
 import socket
 from pathlib import Path
 
-from replayproxy.engine.answer import Service
 from replayproxy.engine.connection import ClientConnection
-from replayproxy.engine.hosting import Contexts, Member
 from replayproxy.engine.listening import tcp_socket, unix_socket
-from replayproxy.engine.timing import INSTANT, Timing
+from replayproxy.replay.answer import Service
+from replayproxy.replay.hosting import Contexts, Member
+from replayproxy.replay.timing import INSTANT, Timing
 from replayproxy.wire.limits import Limits
 
 logger = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ import pytest
 
 from replayproxy.authority import Authority
 from replayproxy.core.exchange import Request, Response
-from replayproxy.engine.answer import Answer
 from replayproxy.engine.native import NativeHost, new_event_loop
+from replayproxy.replay.answer import Answer
 
 
 @dataclass

@@ -14,7 +14,7 @@ from replayproxy.core.episode import Episode
 from replayproxy.core.episodes import Episodes
 from replayproxy.core.exchange import Blob, Cassette, Interaction, Origin, Request, Response
 from replayproxy.core.library import Library
-from replayproxy.engine.service import ReplayService
+from replayproxy.replay.service import ReplayService
 
 CLIENTS = 64
 RUNS = 5

@@ -24,8 +24,8 @@ import pytest
 from replayproxy.authority import Authority
 from replayproxy.core.errors import OperationError, UsageError
 from replayproxy.core.exchange import Blob, Chunk, Fault, Interim, Request, Response
-from replayproxy.engine.answer import Answer
-from replayproxy.engine.timing import Timing
+from replayproxy.replay.answer import Answer
+from replayproxy.replay.timing import Timing
 from replayproxy.wire.limits import Limits
 
 HTTP = "http://api.test"

@@ -16,7 +16,7 @@ from replayproxy.core.exchange import Blob, Headers, Interaction, Origin, Reques
 from replayproxy.core.library import Library
 from replayproxy.core.replayer import Refused, Served, answer
 from replayproxy.core.sequence import Recording, Series
-from replayproxy.engine.answer import Answer
+from replayproxy.replay.answer import Answer
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""replayproxy.engine.delivery: an answer's steps, in order and in time, on a wire that has no socket."""
+"""replayproxy.replay.delivery: an answer's steps, in order and in time, on a wire that has no socket."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replayproxy.core.exchange import Blob, Chunk, Fault, Interim, Response
-from replayproxy.engine.answer import Answer
-from replayproxy.engine.delivery import PIECE_OCTETS, SILENCE, body_length, is_plain, play
+from replayproxy.replay.answer import Answer
+from replayproxy.replay.delivery import PIECE_OCTETS, SILENCE, body_length, is_plain, play
 from replayproxy.wire.events import Via
 from replayproxy.wire.http1 import Http1Connection
 from replayproxy.wire.limits import Limits

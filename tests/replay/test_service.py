@@ -1,4 +1,4 @@
-"""replayproxy.engine.service: what the core decides reaches the client as it should, and nothing else does."""
+"""replayproxy.replay.service: what the core decides reaches the client as it should, and nothing else does."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from replayproxy.core.episode import Episode
 from replayproxy.core.exchange import Blob, Cassette, Coding, Interaction, Origin, Request, Response
 from replayproxy.core.library import Library
 from replayproxy.core.rights import preset
-from replayproxy.engine import service as module
-from replayproxy.engine.answer import Answer
-from replayproxy.engine.service import ReplayService
+from replayproxy.replay import service as module
+from replayproxy.replay.answer import Answer
+from replayproxy.replay.service import ReplayService
 
 HOST = "api.example.test"
 PLAIN = b"text " * 20

@@ -1,11 +1,11 @@
-"""replayproxy.engine.timing: what --timing means."""
+"""replayproxy.replay.timing: what --timing means."""
 
 from __future__ import annotations
 
 import pytest
 
 from replayproxy.core.errors import UsageError
-from replayproxy.engine.timing import Timing
+from replayproxy.replay.timing import Timing
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from contextlib import closing
 from typing import BinaryIO, Literal, Protocol
 
 from replayproxy.core.exchange import Blob, Chunk, Response, header
-from replayproxy.engine.answer import Answer
-from replayproxy.engine.timing import Timing
+from replayproxy.replay.answer import Answer
+from replayproxy.replay.timing import Timing
 from replayproxy.wire.http1 import AbortKind, Http1Connection
 from replayproxy.wire.http2 import Http2Connection
 

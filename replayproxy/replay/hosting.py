@@ -6,8 +6,8 @@ import ssl
 from asyncio import AbstractEventLoop
 from typing import Protocol
 
-from replayproxy.engine.answer import Service
-from replayproxy.engine.timing import Timing
+from replayproxy.replay.answer import Service
+from replayproxy.replay.timing import Timing
 from replayproxy.wire.limits import Limits
 
 

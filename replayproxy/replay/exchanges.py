@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from replayproxy.core.exchange import Headers, Interim, Request
-from replayproxy.engine.answer import Answer
-from replayproxy.engine.delivery import Delivery, Wire, is_plain, play, send
-from replayproxy.engine.hosting import Host
+from replayproxy.replay.answer import Answer
+from replayproxy.replay.delivery import Delivery, Wire, is_plain, play, send
+from replayproxy.replay.hosting import Host
 from replayproxy.wire.events import Event, RequestData, RequestEnded, RequestStarted, StreamGone, TunnelRequested
 from replayproxy.wire.http2 import Http2Connection
 
