@@ -125,7 +125,9 @@ class Series:
 
     A series of writes is covered by none: its answers come in their order, whatever else was written.
     `alike` says that no request can choose among the recordings; `heads` are those before which their own
-    cassette has no such write.
+    cassette has no such write. `steady` is the one recording that answers always, whatever the episode has done:
+    it is alone, chosen by nobody, covered by no write and none itself, allowed, and repeated. What it has been
+    given how often is `Cursors.given` by its id. None where anything can change the answer.
     """
 
     recordings: tuple[Recording, ...]
@@ -135,6 +137,7 @@ class Series:
     heads: tuple[int, ...] = field(init=False)
     preferences: frozenset[bytes] = field(init=False)
     alike: bool = field(init=False)
+    steady: Recording | None = field(init=False)
 
     def __post_init__(self) -> None:
         numbered = enumerate(self.recordings)
@@ -145,6 +148,12 @@ class Series:
         object.__setattr__(self, "heads", heads)
         object.__setattr__(self, "preferences", preferences)
         object.__setattr__(self, "alike", for_all and len(preferences) == 1)
+        object.__setattr__(self, "steady", self._steady())
+
+    def _steady(self) -> Recording | None:
+        first = self.recordings[0]
+        changes = len(self.recordings) > 1 or not self.alike or self.covering or self.rule == "once"
+        return None if changes or first.write or first.forbidden else first
 
 
 @dataclass(frozen=True, slots=True)

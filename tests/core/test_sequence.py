@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from replayproxy.core import provider
 from replayproxy.core.exchange import Interaction, Origin, Request, Response
+from replayproxy.core.rights import Finding
 from replayproxy.core.sequence import Absent, Cursors, Recording, Scope, Series, Writes, choose, place
 
 ORIGIN = Origin("https", "api.example.test", 443)
@@ -411,3 +413,48 @@ def test_answers_do_not_depend_on_the_order_of_arrival(
             answers[key, player.ask(key)] += 1
         outcomes.append((answers, player.cursors.given))
     assert outcomes[0] == outcomes[1]
+
+
+# -- what is steady ---------------------------------------------------------------------------------
+
+WITH = recording(0, conditional=True)
+STEADY: dict[str, tuple[Sequence[Recording], provider.Sequence, bool]] = {
+    "one plain read": ([recording(0)], "repeat-last", True),
+    "one that repeats": ([recording(0)], "cycle", True),
+    "used up after one": ([recording(0)], "once", False),
+    "two": ([recording(0), recording(1)], "repeat-last", False),
+    "a conditional one": ([recording(0, conditional=True)], "repeat-last", False),
+    "an answer to conditions only": ([recording(0, status=304)], "repeat-last", False),
+    "a write": ([recording(0, write=True)], "repeat-last", False),
+    "forbidden": (
+        [replace(recording(0), forbidden=Finding(code="RP030", level="deny", message="no"))],
+        "repeat-last",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("recordings", "rule", "steady"), STEADY.values(), ids=STEADY)
+def test_a_steady_answer_is_one_that_nothing_can_change(
+    recordings: Sequence[Recording], rule: provider.Sequence, *, steady: bool
+) -> None:
+    """Alone, plain, allowed, no write, and repeated."""
+    series = Series(tuple(recordings), (), rule)
+    assert series.steady is (recordings[0] if steady else None)
+
+
+def test_what_a_write_covers_is_not_steady() -> None:
+    """It is answered or not by whether the write was made."""
+    series, _ = arrange([recording(0, "/items", write=True), recording(1)])
+    assert series["GET /items/1"].steady is None
+
+
+@given(st.integers(1, 5), st.booleans(), st.sampled_from([b"", b"own"]))
+def test_a_steady_answer_counts_as_its_cursor(times: int, conditional: bool, preference: bytes) -> None:
+    """However often and by whomever it is asked for: `given` counts it by its id."""
+    player = Player([recording(0)])
+    steady = player.series["GET /items/1"].steady
+    assert steady is not None
+    asked = [player.ask("GET /items/1", conditional=conditional, preference=preference) for _ in range(times)]
+    assert asked == [steady.position] * times
+    assert player.cursors.given == {steady.id: times}
