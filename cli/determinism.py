@@ -28,8 +28,9 @@ from replayproxy.settings import load
 from . import render
 from .environ import child_environment
 from .options import common, output_format, say, set_up_logging, split_command
-from .replay import ReplayHost, build
+from .replay import ReplayHost
 from .serving import Ending, Plan, check_command, check_files, serve, write_json
+from .staging import build
 
 HEADINGS = ("RUN", "SEED", "EXIT", "OUTPUT", "JOURNAL", "DIGEST", "WORLD")
 SCHEMA = "replayproxy/determinism/1"

@@ -7,30 +7,23 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
 from replayproxy.authority import Authority
 from replayproxy.control import Router
-from replayproxy.core.clock import RECORDED, Clock
-from replayproxy.core.episode import Episode
-from replayproxy.core.episodes import Episodes
+from replayproxy.core.clock import RECORDED
 from replayproxy.core.errors import OperationError, ReplayproxyError
-from replayproxy.core.exchange import Blob
-from replayproxy.core.library import Library
 from replayproxy.engine.native import NativeHost, new_event_loop
-from replayproxy.replay.service import ReplayService
 from replayproxy.replay.timing import Timing
-from replayproxy.settings import Settings, load
-from replayproxy.store import Loaded
+from replayproxy.settings import load
 
-from .audit import today
 from .control import ControlServer
 from .environ import child_environment
-from .loading import cassette_paths, load_all
 from .options import Address, say, serving, set_up_logging, split_command
 from .serving import Ending, Plan, check_command, check_files, end_on_sigterm, serve, write_json
+from .staging import Stage, build
 
 DEFAULT_LISTEN = ("127.0.0.1", 8080)
 DEFAULT_CONTROL = ("127.0.0.1", 8081)
@@ -107,43 +100,6 @@ def command(command_line: tuple[str, ...], **given: Any) -> int:
     options.refuse_what_is_to_come()
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         return runner.run(_run(paths, options))
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """What is served, and to whom: built before anything listens."""
-
-    loaded: Sequence[Loaded]
-    library: Library
-    episodes: Episodes
-    service: ReplayService
-
-    @property
-    def default(self) -> Episode:
-        """The episode of clients that name none."""
-        episode = self.episodes.of_user(None)
-        assert episode is not None
-        return episode
-
-
-def build(paths: Sequence[str], settings: Settings, *, purpose: str, seed: int, clock: str) -> Stage:
-    """Cassettes read and judged, and the default episode; raises for anything that cannot be served."""
-    loaded = load_all(cassette_paths(paths, settings), with_pending=True)
-
-    def open_blob(cassette: int, blob: Blob) -> BinaryIO:
-        return loaded[cassette].blobs.path(blob).open("rb")
-
-    by_name = {id(one.cassette): one.blobs for one in loaded}
-    library = Library.build(
-        [one.cassette for one in loaded],
-        settings.providers,
-        purpose=purpose,
-        today=today(),
-        read=lambda cassette, blob: by_name[id(cassette)].read(blob),
-    )
-    Clock.parse(clock, library.recorded_us)  # a mistake is told before anything is served
-    episodes = Episodes(library, seed=seed, clock=clock)
-    return Stage(loaded, library, episodes, ReplayService(library, episodes, open_blob))
 
 
 class ReplayHost:
