@@ -16,6 +16,7 @@ from replayproxy.control import Router
 from replayproxy.core.clock import RECORDED
 from replayproxy.core.errors import OperationError, ReplayproxyError
 from replayproxy.engine.native import NativeHost, new_event_loop
+from replayproxy.replay.remembered import Remembered
 from replayproxy.replay.timing import Timing
 from replayproxy.settings import load
 
@@ -137,7 +138,12 @@ async def _run(paths: Sequence[str], options: ReplayOptions) -> int:
     listen = options.listen or (("127.0.0.1", 0) if with_command else DEFAULT_LISTEN)
     control = options.control or (None if with_command else DEFAULT_CONTROL)
     native = NativeHost(
-        stage.service, authority, limits=settings.limits, timing=timing, transparent=options.transparent
+        stage.service,
+        authority,
+        limits=settings.limits,
+        timing=timing,
+        transparent=options.transparent,
+        remembered=Remembered(),
     )
     plan = Plan(
         command=options.command_line,

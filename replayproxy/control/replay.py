@@ -50,7 +50,7 @@ class Router(Routes):
         call.known("after", "episode")
         episode = self._episodes.get(call.text("episode", DEFAULT))
         after = call.whole("after") or 0
-        return as_json({"episode": episode.id, "entries": [line.to_dict() for line in episode.journal[after:]]})
+        return as_json({"episode": episode.id, "entries": [line.to_dict() for line in episode.journal.after(after)]})
 
     def _time(self, call: Call) -> Reply:
         call.known("episode")

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from replayproxy.core.clock import Clock
-from replayproxy.core.episode import Entry, Episode
+from replayproxy.core.episode import Episode
 from replayproxy.core.errors import UsageError
+from replayproxy.core.journal import Kind
 from replayproxy.core.library import Library
 
 DEFAULT = "default"
@@ -28,12 +29,11 @@ class Tally:
     misses: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
 
-    def add(self, lines: Iterable[Entry]) -> None:
+    def add(self, lines: Iterable[Kind]) -> None:
         """Count LINES of a journal too."""
         for line in lines:
-            recording = line.recording
-            if line.outcome == "served" and recording:
-                self.served[recording.position] += 1
+            if line.outcome == "served" and line.position is not None:
+                self.served[line.position] += 1
                 continue
             counted = self.misses if line.outcome == "miss" else self.refusals
             counted[f"{line.method} {line.url}"] += 1

@@ -12,8 +12,8 @@ import ssl
 from collections.abc import Callable
 from typing import cast
 
-from replayproxy.engine.closing import LINGER_SECONDS, reset_when_sent
 from replayproxy.engine.tls import TlsServer
+from replayproxy.replay.closing import LINGER_SECONDS, reset_when_sent
 from replayproxy.replay.delivery import BACKLOG_OCTETS, PIECE_OCTETS, Wire
 from replayproxy.replay.exchanges import Exchanges
 from replayproxy.replay.hosting import Contexts, Host
@@ -23,6 +23,8 @@ from replayproxy.wire.http2 import Http2Connection
 
 TLS_HANDSHAKE = 0x16
 HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+PIPELINED_TURNS = 32
+"""How many requests that came behind one another are answered before other clients have their turn."""
 FULL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
@@ -31,6 +33,7 @@ class ClientConnection(asyncio.Protocol):
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self._now = host.loop.time
         self._transport: asyncio.Transport
         self._exchanges = Exchanges(host, self, Http1Connection(Via(transparent=host.transparent), host.limits))
         self._read = self._read_opening if host.transparent and host.contexts else self._read_http
@@ -43,7 +46,7 @@ class ClientConnection(asyncio.Protocol):
         self._draining = False
         self._closed = False
         self._lingering = False
-        self.active_at = host.loop.time()
+        self.active_at = self._now()
 
     # -- what asyncio calls -------------------------------------------------------------------------
 
@@ -57,8 +60,11 @@ class ClientConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Octets came."""
-        self.active_at = self._host.loop.time()
-        self._guarded(self._read, data)
+        self.active_at = self._now()
+        try:
+            self._read(data)
+        except Exception as error:  # noqa: BLE001 - one client's trouble is not the others'
+            self._failed(error)
 
     def eof_received(self) -> bool:
         """The client sends no more; it is still sent what it waits for."""
@@ -78,14 +84,16 @@ class ClientConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """The client reads more slowly than it is sent to."""
         self._writable = False
+        self._hold_back(self._exchanges.wire)
 
     def resume_writing(self) -> None:
         """The client has read most of what it was sent."""
         self._writable = True
-        self.active_at = self._host.loop.time()
+        self.active_at = self._now()
         if not self._closed:
             self._exchanges.unblock()
             self.go_on()
+            self._hold_back(self._exchanges.wire)
 
     # -- what the host calls ------------------------------------------------------------------------
 
@@ -120,15 +128,31 @@ class ClientConnection(asyncio.Protocol):
             read(data)
             self.flush()
         except Exception as error:  # noqa: BLE001 - one client's trouble is not the others'
-            self._host.told(error)
-            self._transport.abort()
+            self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        self._host.told(error)
+        self._transport.abort()
 
     def _read_http(self, data: bytes) -> None:
+        octets = self._exchanges.quick(data)
+        if octets:
+            self._transport.write(octets)
+            return
+        if octets is None:
+            self._receive(data)
+        self.flush()
+
+    def _receive(self, data: bytes) -> None:
+        """Read DATA, and requests that were held behind one another as long as it is this client's turn."""
         exchanges = self._exchanges
-        wire = exchanges.wire
-        exchanges.handle(wire.receive(data))
-        while wire.waiting and self._writable:
-            exchanges.handle(wire.receive(b""))
+        exchanges.receive(data)
+        turns = PIPELINED_TURNS
+        while exchanges.wire.waiting and self._writable and turns:
+            exchanges.receive(b"")
+            turns -= 1
+        if not turns:
+            self._host.loop.call_soon(self.go_on)
 
     def _read_end(self, _: bytes) -> None:
         self._exchanges.handle(self._exchanges.wire.receive_eof())
@@ -184,9 +208,16 @@ class ClientConnection(asyncio.Protocol):
                 self._speak(kind(self._via("https"), self._host.limits))
                 self._read = self._read_tls
         if plain:
-            self._read_http(plain)
+            octets = self._exchanges.quick(plain)
+            if octets and not tls.ended:
+                tls.write(octets)
+                self._transport.write(tls.take())
+                return
+            if octets is None:
+                self._receive(plain)
         if tls.ended and not self._closed:
             self._read_end(b"")
+        self.flush()
 
     def _tls_failed(self, tls: TlsServer, error: ssl.SSLError) -> None:
         if not tls.established:
@@ -221,7 +252,7 @@ class ClientConnection(asyncio.Protocol):
     def go_on(self) -> None:
         """Read what the wire has held back."""
         if not self._closed and self._exchanges.wire.waiting:
-            self._guarded(self._read_http, b"")
+            self._guarded(self._receive, b"")
 
     def writable(self) -> bool:
         """Whether the client keeps up with what it is sent."""
@@ -234,7 +265,7 @@ class ClientConnection(asyncio.Protocol):
             return
         wire = self._exchanges.wire
         if data := wire.take():
-            self.active_at = self._host.loop.time()
+            self.active_at = self._now()
             if self._tls is not None:
                 self._tls.write(data)
                 data = self._tls.take()
@@ -248,8 +279,13 @@ class ClientConnection(asyncio.Protocol):
             self._hold_back(wire)
 
     def _hold_back(self, wire: Wire) -> None:
-        """Stop reading from a client that sends more than it is answered, and go on once it is."""
-        if self._closed or wire.reading != self._pausing:
+        """Stop reading from a client that asks for more than it takes, and go on once it has taken it.
+
+        A client in the middle of an exchange is read on: it may have to end its request before it reads.
+        """
+        takes = self._writable or not isinstance(wire, Http1Connection) or not wire.idle
+        welcome = takes and wire.reading and not wire.waiting
+        if self._closed or welcome != self._pausing:
             return
         self._pausing = not self._pausing
         if self._pausing:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from replayproxy.core.exchange import Headers, Request, Response
 from replayproxy.engine.native import NativeHost
-from replayproxy.replay.answer import Answer
+from replayproxy.replay.answer import Answer, Standing
 from replayproxy.wire.limits import Limits
 
 type Router = Callable[[str, str, str, Headers, bytes], tuple[int, Headers, bytes]]
@@ -44,6 +44,11 @@ class ControlService:
         assert isinstance(request.body, bytes)
         path, _, query = request.target.partition("?")
         return _answer(*self._router(request.method, path, query, request.headers, request.body))
+
+    def again(self, user: str | None, standing: Standing) -> bool:
+        """Never: what the router answers does not stand."""
+        del user, standing
+        return False
 
     def failed(self, error: Exception) -> Answer:
         """500, with the kind of ERROR."""

@@ -16,6 +16,7 @@ from replayproxy.engine.connection import ClientConnection
 from replayproxy.engine.listening import tcp_socket, unix_socket
 from replayproxy.replay.answer import Service
 from replayproxy.replay.hosting import Contexts, Member
+from replayproxy.replay.remembered import Remembered
 from replayproxy.replay.timing import INSTANT, Timing
 from replayproxy.wire.limits import Limits
 
@@ -39,7 +40,7 @@ class NativeHost:
 
     CONTEXTS gives the certificates that are shown to clients; without it the host speaks no TLS. `transparent` lets
     requests and TLS clients name their destination themselves (Host, SNI). A plain server of its own resources is a
-    transparent host without CONTEXTS.
+    transparent host without CONTEXTS. With REMEMBERED, requests that come again are not read again.
     """
 
     def __init__(
@@ -50,12 +51,14 @@ class NativeHost:
         limits: Limits | None = None,
         timing: Timing = INSTANT,
         transparent: bool = False,
+        remembered: Remembered | None = None,
     ) -> None:
         self.service = service
         self.contexts = contexts
         self.limits = limits or Limits()
         self.timing = timing
         self.transparent = transparent
+        self.remembered = remembered
         self._servers: list[asyncio.Server] = []
         self._paths: list[Path] = []
         self._addresses: list[tuple[str, int]] = []

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from replayproxy.core.exchange import Blob, Request, Response
+from replayproxy.core.replayer import Standing
+
+__all__ = ["Answer", "Service", "Standing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,13 +18,15 @@ class Answer:
 
     `response.body` are the octets of the wire, content coding included. `first_ms` is when its head came, counted
     as chunks are. `open_blob` opens a body that lies in a file; it is only called while that body is sent. `ended` is
-    called once, when the answer has been sent or given up.
+    called once, when the answer has been sent or given up. `standing` is given where the same octets of a request get
+    the same octets of an answer again for as long as there is the service, if only `again` is called for it.
     """
 
     response: Response
     first_ms: int = 0
     open_blob: Callable[[Blob], BinaryIO] | None = None
     ended: Callable[[], None] | None = None
+    standing: Standing | None = None
 
 
 class Service(Protocol):
@@ -38,6 +43,9 @@ class Service(Protocol):
 
     def answer(self, user: str | None, request: Request) -> Answer:
         """The answer to a whole request."""
+
+    def again(self, user: str | None, standing: Standing) -> bool:
+        """A request is given again what STANDING stands for; False where USER must be answered otherwise."""
 
     def failed(self, error: Exception) -> Answer:
         """The answer where one of the other calls raised ERROR, or what it answered cannot be sent."""

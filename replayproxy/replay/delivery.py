@@ -6,8 +6,7 @@ loop. A body in a file is read piece by piece, so that its size does not show in
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop, Handle
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import BinaryIO, Literal, Protocol
 
@@ -147,6 +146,26 @@ def _sizes(chunks: tuple[Chunk, ...], size: int) -> list[tuple[int, int]]:
 # -- over time --------------------------------------------------------------------------------------
 
 
+class Timer(Protocol):
+    """Something planned."""
+
+    def cancel(self) -> None:
+        """It does not happen."""
+
+
+class Timers(Protocol):
+    """The part of an event loop that plans: asyncio's own, or what stands for it."""
+
+    def time(self) -> float:
+        """Seconds, by the loop's clock."""
+
+    def call_soon(self, work: Callable[[], object], /) -> Timer:
+        """WORK is done once others have had their turn."""
+
+    def call_later(self, delay: float, work: Callable[[], object], /) -> Timer:
+        """WORK is done in DELAY seconds."""
+
+
 class Client(Protocol):
     """What a delivery asks of the connection that it runs on."""
 
@@ -168,7 +187,7 @@ class Delivery:
 
     __slots__ = ("_client", "_due", "_loop", "_start", "_steps", "_timer", "_timing", "state", "stream")
 
-    def __init__(self, loop: AbstractEventLoop, client: Client, stream: int, steps: Steps, timing: Timing) -> None:
+    def __init__(self, loop: Timers, client: Client, stream: int, steps: Steps, timing: Timing) -> None:
         self.stream = stream
         self.state: Literal["running", "waiting", "blocked", "silent", "over"] = "running"
         """`waiting` for its time, `blocked` by the client, `silent` for good, `over`."""
@@ -177,7 +196,7 @@ class Delivery:
         self._steps = steps
         self._timing = timing
         self._start = loop.time()
-        self._timer: Handle | None = None
+        self._timer: Timer | None = None
         self._due: int | None = None
 
     def run(self) -> None:

@@ -10,7 +10,9 @@ from replayproxy.core.exchange import Headers, Interim, Request
 from replayproxy.replay.answer import Answer
 from replayproxy.replay.delivery import Delivery, Wire, is_plain, play, send
 from replayproxy.replay.hosting import Host
+from replayproxy.replay.remembered import Read, Ready, Recall
 from replayproxy.wire.events import Event, RequestData, RequestEnded, RequestStarted, StreamGone, TunnelRequested
+from replayproxy.wire.http1 import Http1Connection
 from replayproxy.wire.http2 import Http2Connection
 
 CONTINUE = Interim(status=100, reason="Continue")
@@ -68,6 +70,11 @@ class Exchanges:
         self._user = user
         self._open: dict[int, _Exchange] = {}
         self._deliveries: dict[int, Delivery] = {}
+        self._recall: Recall | None = None
+        if host.remembered is not None and not host.timing.speed and isinstance(wire, Http1Connection):
+            self._recall = Recall(host.remembered, wire)
+        self._sent: tuple[Request, Answer] | None = None
+        """The last answer that was sent at once, and what it answers."""
 
     @property
     def timed(self) -> bool:
@@ -81,6 +88,32 @@ class Exchanges:
             return True
         return bool(self._open) or (isinstance(self.wire, Http2Connection) and bool(self.wire.backlog))
 
+    def quick(self, data: bytes) -> bytes | None:
+        """Answer DATA, if it is a request of HTTP/1 that is known octet for octet, without reading it again.
+
+        Gives the octets that answer it, "" where the wire holds them, None where DATA is to be `receive`d.
+        """
+        recall = self._recall
+        if recall is None or (known := recall.find(data)) is None:
+            return None
+        if isinstance(known, Ready):
+            user = self._user if self._tunnelled else known.user
+            return known.octets if self._host.service.again(user, known.standing) else None
+        self._reread(recall, known)
+        return b""
+
+    def receive(self, data: bytes) -> None:
+        """Do what DATA from the client asks for; what the wire holds back is left for `go_on`."""
+        recall = self._recall
+        if recall is None or not recall.wire.idle or recall.wire.peek():
+            self.handle(self.wire.receive(data))
+            return
+        self._sent = None
+        events = self.wire.receive(data)
+        self.handle(events)
+        if self._sent is not None:
+            recall.learn(data, events, *self._sent)
+
     def handle(self, events: list[Event]) -> None:
         """Do what EVENTS ask for. What the wire has rejected it has answered."""
         for event in events:
@@ -92,7 +125,7 @@ class Exchanges:
                         self._open[event.stream].body.append(event.data)
                 case RequestEnded():
                     if exchange := self._open.pop(event.stream, None):
-                        self._answer(exchange, event.trailers)
+                        self._answer(event.stream, exchange.user, exchange.request(event.trailers))
                 case TunnelRequested():
                     self._tunnel(event)
                 case StreamGone():
@@ -125,12 +158,26 @@ class Exchanges:
                 self.wire.interim(head.stream, CONTINUE)
         self._open[head.stream] = exchange
 
-    def _answer(self, exchange: _Exchange, trailers: Headers) -> None:
+    def _reread(self, recall: Recall, known: Read) -> None:
+        """Answer a request that has been read before."""
+        head = known.head
+        stream = recall.wire.reopen(head.method, head.version)
+        user = self._user if self._tunnelled else head.user
+        if head.has_body:
+            early = self._asked(lambda: self._host.service.early(user, known.bodiless))
+            if early is not None:
+                self._deliver(stream, early)
+                return
+        self._answer(stream, user, known.request)
+
+    def _answer(self, stream: int, user: str | None, request: Request) -> None:
         try:
-            answer = self._host.service.answer(exchange.user, exchange.request(trailers))
+            answer = self._host.service.answer(user, request)
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the client gets an answer
-            answer = self._failed(error)
-        self._deliver(exchange.head.stream, answer)
+            self._deliver(stream, self._failed(error))
+            return
+        if self._deliver(stream, answer):
+            self._sent = request, answer
 
     def _tunnel(self, event: TunnelRequested) -> None:
         refusal = self._asked(lambda: self._host.service.tunnel(event.user, event.host, event.port))
@@ -156,19 +203,23 @@ class Exchanges:
 
     # -- answers ------------------------------------------------------------------------------------
 
-    def _deliver(self, stream: int, answer: Answer) -> None:
+    def _deliver(self, stream: int, answer: Answer) -> bool:
+        """Send ANSWER, or begin to; whether all of it was sent at once."""
         host = self._host
         if not host.timing.speed and is_plain(answer.response):
+            whole = True
             try:
                 send(self.wire, stream, answer.response)
             except ValueError as error:
                 self.broken(stream, error)
+                whole = False
             if answer.ended is not None:
                 answer.ended()
-            return
+            return whole
         delivery = Delivery(host.loop, self, stream, play(self.wire, stream, answer), host.timing)
         self._deliveries[stream] = delivery
         delivery.run()
+        return False
 
     def writable(self) -> bool:
         """Whether the client keeps up with what it is sent."""

@@ -7,6 +7,7 @@ from asyncio import AbstractEventLoop
 from typing import Protocol
 
 from replayproxy.replay.answer import Service
+from replayproxy.replay.remembered import Remembered
 from replayproxy.replay.timing import Timing
 from replayproxy.wire.limits import Limits
 
@@ -36,13 +37,17 @@ class Member(Protocol):
 
 
 class Host(Protocol):
-    """What accepted a connection. Without `contexts` there is no TLS; `transparent` is also true of a plain server."""
+    """What accepted a connection. Without `contexts` there is no TLS; `transparent` is also true of a plain server.
+
+    `remembered` is what all its connections share; None where no two answers are the same.
+    """
 
     service: Service
     contexts: Contexts | None
     limits: Limits
     timing: Timing
     transparent: bool
+    remembered: Remembered | None
 
     @property
     def loop(self) -> AbstractEventLoop:

@@ -11,12 +11,12 @@ from typing import BinaryIO, Protocol
 
 from replayproxy.core import problem
 from replayproxy.core.coding import accepts, negotiate
-from replayproxy.core.episode import Entry, Episode
+from replayproxy.core.episode import Episode
 from replayproxy.core.exchange import Blob, Headers, Interaction, Origin, Request, Response, header
 from replayproxy.core.library import Library
-from replayproxy.core.replayer import Refused, Served, answer
-from replayproxy.core.sequence import Recording, Series
-from replayproxy.replay.answer import Answer
+from replayproxy.core.replayer import Decision, Refused, Served, answer
+from replayproxy.core.sequence import Recording
+from replayproxy.replay.answer import Answer, Standing
 
 logger = logging.getLogger(__name__)
 
@@ -47,12 +47,8 @@ class ReplayService:
         self._episodes = episodes
         self._open_blob = open_blob
         self._ports = {TLS_PORT, *(port for ports in library.ports.values() for port in ports)}
-        self._over_http2 = {
-            (request.origin.host, request.origin.port)
-            for request in (recording.interaction.request for recording in library.recordings)
-            if request.version.startswith("HTTP/2")
-        }
-        self._heads = _heads(library)
+        self._over_http2 = library.over_http2
+        self._heads = library.heads
         self._coded: OrderedDict[tuple[int, str | None], Response] = OrderedDict()
 
     def protocols(self, host: str, port: int) -> tuple[str, ...]:
@@ -77,12 +73,12 @@ class ReplayService:
         if episode is None:
             return _unknown_episode(head.origin.host)
         series = episode.library.question(head).series if self._heads else None
-        alike = self._heads.get(series, ()) if series else ()
+        alike = self._heads.get(series.mark, ()) if series else ()
         if not alike:
             return None
-        unused = {one.position for one in episode.unused()}
-        now = next((one for one in alike if one.position in unused), alike[-1])
-        return self._decided(episode, head) if now.interaction.response.before_body else None
+        now = next((position for position in alike if not episode.has_served(position)), alike[-1])
+        early = episode.library.recordings[now].interaction.response.before_body
+        return self._decided(episode, head) if early else None
 
     def answer(self, user: str | None, request: Request) -> Answer:
         """What the episode of USER has for REQUEST. Raises what went wrong in the core, which has refused it."""
@@ -90,6 +86,14 @@ class ReplayService:
         if episode is None:
             return _unknown_episode(request.origin.host)
         return self._decided(episode, request)
+
+    def again(self, user: str | None, standing: Standing) -> bool:
+        """The episode of USER is given once more what STANDING stands for; False where there is no such episode."""
+        episode = self._episodes.of_user(user)
+        if episode is None:
+            return False
+        standing.again(episode)
+        return True
 
     def failed(self, error: Exception) -> Answer:
         """A refusal that tells the kind of ERROR and nothing else."""
@@ -106,17 +110,16 @@ class ReplayService:
 
     def _decided(self, episode: Episode, request: Request) -> Answer:
         decision = answer(episode, request, open=True)
-        entry = decision.entry
+        line = decision.line
 
         def ended() -> None:
-            episode.finish(entry)
+            episode.finish(line)
 
         if not isinstance(decision, Served):
             if isinstance(decision, Refused) and decision.error is not None:
                 raise decision.error  # the host tells it, and answers as `failed` says
-            return replace(_told(*decision.response()), ended=ended)
-        assert entry.recording is not None
-        cassette = entry.recording.cassette
+            return replace(_told(*decision.response()), ended=ended, standing=self._standing(decision))
+        cassette = decision.recording.cassette
 
         def opened(blob: Blob) -> BinaryIO:
             return self._open_blob(cassette, blob)
@@ -125,17 +128,26 @@ class ReplayService:
         response = decision.response
         if response.coding is not None:
             accepted = _accepted(decision.interaction, request)
-            response = self._negotiated(entry, response, accepted, shared=response is recorded)
-        return Answer(response=response, first_ms=decision.interaction.first_ms, open_blob=opened, ended=ended)
+            response = self._negotiated(decision.recording, response, accepted, shared=response is recorded)
+        return Answer(
+            response=response,
+            first_ms=decision.interaction.first_ms,
+            open_blob=opened,
+            ended=ended,
+            standing=self._standing(decision),
+        )
 
-    def _negotiated(self, entry: Entry, response: Response, accepted: str | None, *, shared: bool) -> Response:
+    def _standing(self, decision: Decision) -> Standing | None:
+        """Why the answer is the same again; None where some answers are given to a head alone, which ends that."""
+        return None if self._heads else decision.standing
+
+    def _negotiated(self, recording: Recording, response: Response, accepted: str | None, *, shared: bool) -> Response:
         """RESPONSE in a content coding that is ACCEPTED; SHARED where all clients get the same octets."""
-        assert entry.recording is not None
-        key = (entry.recording.position, accepted)
+        key = (recording.position, accepted)
         if shared and key in self._coded:
             self._coded.move_to_end(key)
             return self._coded[key]
-        coded = negotiate(self._whole(entry.recording.cassette, response), accepted)
+        coded = negotiate(self._whole(recording.cassette, response), accepted)
         if shared and len(coded.body if isinstance(coded.body, bytes) else b"") <= CODED_OCTETS:
             self._coded[key] = coded
             if len(self._coded) > CODED_ANSWERS:
@@ -156,23 +168,6 @@ class ReplayService:
     def _octets(self, cassette: int, blob: Blob) -> bytes:
         with self._open_blob(cassette, blob) as file:
             return file.read()
-
-
-def _heads(library: Library) -> dict[Series, tuple[Recording, ...]]:
-    """For each series that holds answers to a head alone, all the recordings that its heads may turn out to ask for."""
-    places = {_place(one) for one in library.recordings if one.interaction.response.before_body}
-    found: dict[Series, list[Recording]] = {}
-    for one in library.recordings if places else ():
-        if _place(one) in places:
-            series = library.question(replace(one.interaction.request, body=b"")).series
-            if series is not None:
-                found.setdefault(series, []).append(one)
-    return {series: tuple(alike) for series, alike in found.items()}
-
-
-def _place(recording: Recording) -> tuple[str, Origin, str]:
-    request = recording.interaction.request
-    return request.method, request.origin, request.path
 
 
 def _accepted(recorded: Interaction, request: Request) -> str | None:

@@ -67,15 +67,15 @@ class Http1Connection:
         "_held",
         "_out",
         "_overrun",
-        "_via",
         "closing",
         "limits",
+        "via",
     )
 
     def __init__(self, via: Via, limits: Limits) -> None:
         self.limits = limits
         self.closing: Closing = ""
-        self._via = via
+        self.via = via
         self._head = HeadReader(limits)
         self._held = bytearray()
         self._overrun = False
@@ -98,8 +98,8 @@ class Http1Connection:
 
     @property
     def idle(self) -> bool:
-        """Whether no exchange is open and no octet of the next request has arrived."""
-        return self._exchange is None and not self._held and not self._head.begun
+        """Whether no exchange is open, no octet of the next request has arrived, and one may come."""
+        return self._exchange is None and not (self._held or self._half_closed or self.closing or self._head.begun)
 
     def receive(self, data: bytes) -> list[Event]:
         """What the client did with these octets; nothing once the connection is closing."""
@@ -176,7 +176,7 @@ class Http1Connection:
             events.append(self._tunnel_requested(target, found))
             return
         host = found.hosts[0] if found.hosts else None
-        origin, target = destination(method, target, host, self._via)
+        origin, target = destination(method, target, host, self.via)
         most = self.limits.body_octets
         if most is not None and found.length is not None and found.length > most:
             raise ClientError(413, f"the request body is longer than {most} octets")
@@ -193,7 +193,7 @@ class Http1Connection:
                 version=f"HTTP/{head.version}",
                 has_body=exchange.body is not None,
                 expects_continue=found.expects,
-                user=None if self._via.host else found.user,
+                user=None if self.via.host else found.user,
                 upgrade=found.upgrade,
             )
         )
@@ -201,7 +201,7 @@ class Http1Connection:
             events.append(RequestEnded(exchange.stream))
 
     def _tunnel_requested(self, target: str, found: Meaning) -> TunnelRequested:
-        if self._via.host:
+        if self.via.host:
             raise ClientError(400, "CONNECT is only for the proxy port")
         if found.length != 0:
             raise ClientError(400, "CONNECT cannot have a body")
@@ -238,6 +238,16 @@ class Http1Connection:
         self.closing = "close"
         events.append(Rejected(0 if started else fault.status, fault.why))
 
+    def reopen(self, method: str, version: str) -> int:
+        """An exchange is open as if a whole request of METHOD and VERSION, known from before, had been read; its stream.
+
+        Only while the connection is `idle`, for a request that keeps the connection alive.
+        """
+        self._count += 1
+        exchange = self._exchange = _Exchange(self._count, method, version == "HTTP/1.1")
+        exchange.keep_alive = True
+        return self._count
+
     # --- octets out ----------------------------------------------------------------------------------------------
 
     def take(self) -> bytes:
@@ -248,6 +258,10 @@ class Http1Connection:
         data = b"".join(out)
         out.clear()
         return data
+
+    def peek(self) -> bytes:
+        """The octets that `take` will give."""
+        return b"".join(self._out)
 
     def _open(self, stream: int) -> _Exchange | None:
         exchange = self._exchange

@@ -9,13 +9,17 @@ import pytest
 
 from replayproxy.core.clock import Clock
 from replayproxy.core.digest import canonical_json
-from replayproxy.core.episode import Entry, Episode
+from replayproxy.core.episode import Episode
 from replayproxy.core.exchange import Cassette, Interaction, Origin, Request, Response
+from replayproxy.core.journal import Kind
 from replayproxy.core.library import Library
 from replayproxy.core.sequence import Recording
 
 ORIGIN = Origin("https", "api.example.test", 443)
 CLOCK = Clock.parse("2030-01-02T03:04:05Z", 0)
+
+
+BROKEN = Kind("refused", None, "internal-error", 424, "GET", "")
 
 
 def ask(target: str, method: str = "GET") -> Request:
@@ -52,9 +56,10 @@ def _play(one: Episode, request: Request) -> str:
     question = LIBRARY.question(request)
     found = one.next(question.series, question, conditional=False) if question.series else None
     if isinstance(found, Recording):
-        one.served(found)
+        assert question.series is not None
+        one.served(found, steady=question.series.steady is not None)
         return found.id
-    one.missed(question, "miss-unknown", 424, request.method, request.url)
+    one.missed(question.key.hex(), Kind("miss", None, "miss-unknown", 424, request.method, request.url))
     return ""
 
 
@@ -73,7 +78,7 @@ def test_state_tells_all_that_the_contract_names() -> None:
     """Sorted by whoever prints it, without a float, and digestible."""
     one = episode()
     play(one, READ, WRITE, READ, LOST)
-    one.refused(LIBRARY.recordings[3], "RP030", 451, "GET", OTHER.url)
+    one.refused(LIBRARY.recordings[3], Kind("refused", 3, "RP030", 451, "GET", OTHER.url))
     state = one.state()
     assert canonical_json(state)
     assert (state["episode"], state["seed"], state["worlds"], state["running"]) == ("default", 7, 1, False)
@@ -91,7 +96,7 @@ def test_the_digest_does_not_depend_on_arrival_order() -> None:
     play(first, READ, OTHER, LOST, OTHER)
     play(second, OTHER, LOST, OTHER, READ)
     assert first.digest == second.digest
-    assert first.journal != second.journal
+    assert list(first.journal) != list(second.journal)
 
 
 def test_the_digest_does_not_cover_the_episodes_id() -> None:
@@ -102,7 +107,7 @@ def test_the_digest_does_not_cover_the_episodes_id() -> None:
 CHANGED: dict[str, Callable[[Episode], object]] = {
     "an answer": lambda one: play(one, OTHER),
     "a miss": lambda one: play(one, LOST),
-    "a refusal": lambda one: one.refused(None, "internal-error", 424, "GET", ""),
+    "a refusal": lambda one: one.refused(None, BROKEN),
 }
 
 
@@ -133,8 +138,8 @@ def test_the_journal_numbers_every_request() -> None:
     """What answered is told by its id, what did not by the request, masked by whoever tells it."""
     one = episode()
     play(one, OTHER, LOST)
-    one.refused(LIBRARY.recordings[0], "RP030", 451, "GET", READ.url)
-    one.refused(None, "internal-error", 424, "GET", "")
+    one.refused(LIBRARY.recordings[0], Kind("refused", 0, "RP030", 451, "GET", READ.url))
+    one.refused(None, BROKEN)
     assert [entry.to_dict() for entry in one.journal] == [
         {"n": 1, "method": "GET", "url": OTHER.url, "decision": "served", "status": 203, "interaction": "i3"},
         {"n": 2, "method": "GET", "url": LOST.url, "decision": "miss", "status": 424, "code": "miss-unknown"},
@@ -169,17 +174,18 @@ def test_a_read_that_overlaps_a_write_to_what_it_reads_is_journalled(steps: str,
     """Whichever came first; `+` begins an exchange, `-` ends it."""
     requests = {"read": READ, "write": WRITE, "other": OTHER, "collection": ask("/items", "POST"), "lost": LOST}
     one = episode()
-    entries: dict[str, Entry] = {}
+    lines: dict[str, int] = {}
     for step in steps.split():
         name = step[1:]
         if step[0] == "-":
-            one.finish(entries[name])
+            one.finish(lines[name])
             continue
         play(one, requests[name])
-        entries[name] = one.journal[-1]
-        one.begin(entries[name], LIBRARY.question(requests[name]).series)
-    assert [name for name, entry in entries.items() if entry.overlaps] == overlapping
-    assert [name for name, entry in entries.items() if "overlaps" in entry.to_dict()] == overlapping
+        last = one.journal[-1]
+        lines[name] = last.n
+        one.begin(last.n, last.recording, LIBRARY.question(requests[name]).series)
+    assert [name for name, n in lines.items() if one.journal[n - 1].overlaps] == overlapping
+    assert [name for name, n in lines.items() if "overlaps" in one.journal[n - 1].to_dict()] == overlapping
 
 
 # -- forks ------------------------------------------------------------------------------------------
@@ -189,28 +195,28 @@ def test_a_fork_stands_where_the_episode_stood() -> None:
     """Cursors, clock, counts and journal; what is done to one is not done to the other."""
     one = episode()
     play(one, READ, WRITE, LOST)
-    one.refused(None, "internal-error", 424, "GET", "")
+    one.refused(None, BROKEN)
     one.advance(1)
     kept = one.fork()
     before = kept.state(), [entry.to_dict() for entry in kept.journal]
     assert before == (one.state(), [entry.to_dict() for entry in one.journal])
     assert play(one, READ, OTHER, LOST) == ["i2", "i3", ""]
-    one.refused(None, "internal-error", 424, "GET", "")
+    one.refused(None, BROKEN)
     one.advance(1)
     assert (kept.state(), [entry.to_dict() for entry in kept.journal]) == before
-    assert [line.n for line in one.take_lines()] == list(range(1, 9))
+    assert [line.outcome[0] for line in one.take_lines()] == list("ssmrssmr")
     assert one.take_lines() == []
     assert kept.take_lines() == []
     assert play(kept, READ, OTHER) == ["i2", "i3"]
-    assert [line.n for line in kept.take_lines()] == [5, 6]
+    assert [line.outcome for line in kept.take_lines()] == ["served", "served"]
 
 
 def test_a_fork_keeps_the_lines_of_what_is_in_flight() -> None:
     """What overlaps the read later is told by the episode in which it does, not by the one that was kept."""
     one = episode()
     play(one, READ)
-    one.begin(one.journal[-1], LIBRARY.question(READ).series)
+    one.begin(1, one.journal[-1].recording, LIBRARY.question(READ).series)
     kept = one.fork()
     play(one, WRITE)
-    one.begin(one.journal[-1], None)
+    one.begin(2, one.journal[-1].recording, None)
     assert [one.journal[0].overlaps, kept.journal[0].overlaps] == [True, False]

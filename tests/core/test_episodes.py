@@ -7,6 +7,7 @@ import pytest
 from replayproxy.core.episodes import DEFAULT, Episodes
 from replayproxy.core.errors import UsageError
 from replayproxy.core.exchange import Cassette, Interaction, Origin, Request, Response
+from replayproxy.core.journal import Kind
 from replayproxy.core.library import Library
 from replayproxy.core.replayer import Served, answer
 
@@ -121,7 +122,7 @@ def test_what_was_asked_stays_counted(episodes: Episodes) -> None:
     default = episodes.get(DEFAULT)
     for request in (ASK, LOST):
         answer(default, request)
-    default.refused(None, "internal-error", 424, "GET", "")
+    default.refused(None, Kind("refused", None, "internal-error", 424, "GET", ""))
     assert str(episodes.total()) == "served 1, missed 1, refused 1"
     name = episodes.snapshot()
     answer(default, LOST)

@@ -7,6 +7,9 @@ import fcntl
 import socket
 import struct
 import termios
+from functools import partial
+
+from replayproxy.replay.delivery import Timers
 
 LINGER_SECONDS = 1.0
 """How long a client that was sent its last octet may go on sending before it is cut off."""
@@ -14,12 +17,12 @@ RESET_WAIT_SECONDS = 0.005
 RESET_WAITS = 200
 
 
-def reset_when_sent(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport, waits: int = RESET_WAITS) -> None:
+def reset_when_sent(loop: Timers, transport: asyncio.Transport, waits: int = RESET_WAITS) -> None:
     """Reset the connection (RST) once what was written is on its way; a client that does not read is not waited for."""
     if transport.is_closing():
         return
     if waits and (transport.get_write_buffer_size() or _unsent(transport)):
-        loop.call_later(RESET_WAIT_SECONDS, reset_when_sent, loop, transport, waits - 1)
+        loop.call_later(RESET_WAIT_SECONDS, partial(reset_when_sent, loop, transport, waits - 1))
         return
     found = transport.get_extra_info("socket")
     if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
