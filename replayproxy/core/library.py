@@ -6,12 +6,11 @@ in the order of their requests.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Self
 
-from replayproxy.core.arrangement import Judge, Mask, ReadBlob, arrange, digest_of
+from replayproxy.core.arrangement import Arrangement, Facts, Judge, Mask, ReadBlob, arrange, digest_of
 from replayproxy.core.canonical import Canonical, Difference, canonical, differences, distance
 from replayproxy.core.digest import digest
 from replayproxy.core.exchange import Cassette, Origin, Request
@@ -20,14 +19,10 @@ from replayproxy.core.redaction import Redactor
 from replayproxy.core.rights import requirements
 from replayproxy.core.sequence import Recording, Scope, Series, Writes
 
-NEAR = 32
-"""How many keys are compared, at most, to find the nearest recording."""
 REMEMBERED = 4096
 """How many questions are kept, at most: environments ask the same again in every episode."""
 LONGEST_REMEMBERED = 16_384
 """The longest body, in octets, of a question that is kept."""
-
-type Place = tuple[Origin, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +37,8 @@ class Question:
     key: bytes
     preferences: frozenset[bytes]
     series: Series | None
+    replies: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
+    """What was worked out for it, by what was decided: a memo, so that it lasts as long as the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,48 +54,33 @@ class Nearest:
     left_out: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """Series in the order of the targets of their first requests, so that those that begin alike stand together."""
-
-    targets: tuple[str, ...]
-    series: tuple[Series, ...]
-
-    @classmethod
-    def of(cls, series: Iterable[Series]) -> Self:
-        """SERIES in their order; those of one target stay as they come."""
-        ordered = sorted(series, key=lambda one: _first(one).interaction.request.target)
-        return cls(tuple(_first(one).interaction.request.target for one in ordered), tuple(ordered))
-
-    def around(self, target: str) -> Sequence[Series]:
-        """The series, NEAR at most, whose targets begin most like TARGET; found without looking at the others."""
-        start = min(bisect_left(self.targets, target) - NEAR // 2, len(self.series) - NEAR)
-        return self.series[max(start, 0) :][:NEAR]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """The recordings of some cassettes, judged for one purpose; built by `build`.
+    """The recordings of some cassettes, judged for one purpose; built by `build`, or by `of` from an index.
 
     `digest` is over the contents of all recordings in their order, without times. `ports` holds the recorded ports of
-    each recorded host. `recorded_us` is the earliest moment of recording, 0 where none is known.
+    each recorded host, `over_http2` those hosts and ports that were spoken to by HTTP/2. `recorded_us` is the earliest
+    moment of recording, 0 where none is known. `heads` holds, by the mark of a series, the positions of all recordings
+    that a head which asks for it may turn out to ask for, where some of them answered a head alone.
     """
 
-    cassettes: tuple[str, ...]
+    facts: Facts
+    arrangement: Arrangement
     providers: Providers
     purpose: str
-    recordings: tuple[Recording, ...]
+    cassettes: tuple[str, ...]
+    recordings: Sequence[Recording]
     writes: Mapping[Scope, Writes]
     digest: str
     ports: Mapping[str, frozenset[int]]
     recorded_us: int
+    over_http2: frozenset[tuple[str, int]]
+    heads: Mapping[bytes, tuple[int, ...]]
     _by_key: Mapping[bytes, Series]
-    _by_place: Mapping[Place, Neighbours]
-    _by_host: Mapping[str, Neighbours]
     _masks: tuple[Mask | None, ...]
     _show: Mask
     _rules: Mapping[str, MatchRules]
-    _joined: dict[tuple[bytes, ...], Series] = field(default_factory=dict)
+    _joined: dict[tuple[bytes, ...], Series] = field(default_factory=dict, repr=False)
     _asked: dict[Request, Question] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -117,28 +99,52 @@ class Library:
         """
         requirements(purpose)
         judge = Judge(purpose=purpose, today=today)
-        salts = dict.fromkeys(cassette.salt for cassette in cassettes)
-        masks = {salt: mask_of(cassettes, salt, providers) for salt in salts}
-        show = next(filter(None, masks.values()), None) or _masking(_own_salt(cassettes), providers, ())
-        found = arrange(cassettes, providers, judge, read, show)
-        by_place, by_host = _indexes(found.series.values())
-        ports = _ports(found.recordings)
-        return cls(
+        salts = {salt: placeholders(cassettes, salt) for salt in dict.fromkeys(one.salt for one in cassettes)}
+        show = "" if any(salts) else _own_salt(cassettes)
+        found = arrange(cassettes, providers, judge, read, _show(_masks(salts, providers), show, providers))
+        facts = Facts(
             cassettes=tuple(cassette.name for cassette in cassettes),
+            salts=salts,
+            show=show,
+            digest=digest_of(found.recordings),
+            ports=_ports(found.recordings),
+            recorded_us=_earliest(cassettes),
+            over_http2=_over_http2(found.recordings),
+        )
+        library = cls.of(facts, found, providers, purpose)
+        heads = _heads(library)
+        return cls.of(replace(facts, heads=heads), found, providers, purpose) if heads else library
+
+    @classmethod
+    def of(cls, facts: Facts, arrangement: Arrangement, providers: Providers, purpose: str) -> Self:
+        """The library of what FACTS and ARRANGEMENT say, which was judged for PURPOSE and made under PROVIDERS."""
+        masks = _masks(facts.salts, providers)
+        return cls(
+            facts=facts,
+            arrangement=arrangement,
             providers=providers,
             purpose=purpose,
-            recordings=found.recordings,
-            writes=found.writes,
-            digest=digest_of(found.recordings),
-            ports=ports,
-            recorded_us=_earliest(cassettes),
-            _by_key=found.series,
-            _by_place=by_place,
-            _by_host=by_host,
-            _masks=tuple(masks.values()),
-            _show=show,
-            _rules={host: providers.of(host).match for host in ports},
+            cassettes=facts.cassettes,
+            recordings=arrangement.recordings,
+            writes=arrangement.writes,
+            digest=facts.digest,
+            ports=facts.ports,
+            recorded_us=facts.recorded_us,
+            over_http2=facts.over_http2,
+            heads=facts.heads,
+            _by_key=arrangement.series,
+            _masks=masks,
+            _show=_show(masks, facts.show, providers),
+            _rules={host: providers.of(host).match for host in facts.ports},
         )
+
+    def titles(self) -> Iterator[tuple[int, str]]:
+        """Position and title of every recording in their order; none is held, however many there are."""
+        return self.arrangement.titles()
+
+    def ids(self) -> Iterator[str]:
+        """The id of every recording in their order, likewise."""
+        return self.arrangement.names()
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -186,6 +192,8 @@ class Library:
         if len(found) < 2:
             return found[0] if found else None
         if keys not in self._joined:
+            if len(self._joined) >= REMEMBERED:
+                self._joined.clear()
             self._joined[keys] = joined(found)
         return self._joined[keys]
 
@@ -200,40 +208,44 @@ class Library:
         """
         host = shown.origin.host
         rules = self.rules_of(host)
-        near = self._by_place.get((shown.origin, shown.path)) or self._by_host.get(host)
-        if near is None:
+        near = self.arrangement.near
+        those = near.place(shown.origin, shown.path, shown.target) or near.host(host, shown.target)
+        if not those:
             return None
         asked = canonical(shown, rules)
-        forms = [(canonical(_first(one).interaction.request, rules), _first(one)) for one in near.around(shown.target)]
+        forms = [(canonical(one.interaction.request, rules), one) for one in those]
         form, recording = min(forms, key=lambda pair: (distance(pair[0], asked), pair[1].position))
-        if recording.masked_url is not None:  # what differs is told, so that it has to be masked first
+        if recording.unmasked:  # what differs is told, so that it has to be masked first
             form = canonical(self._show(recording.interaction.request), rules)
         return Nearest(recording, self.cassettes[recording.cassette], differences(form, asked), asked.dropped)
-
-
-def _first(series: Series) -> Recording:
-    return series.recordings[0]
 
 
 def joined(series: Sequence[Series]) -> Series:
     """One series of all the recordings of SERIES, in their order."""
     recordings = sorted((one for each in series for one in each.recordings), key=lambda one: one.position)
     covering = dict.fromkeys(writes for each in series for writes in each.covering)
-    return Series(tuple(recordings), tuple(covering), series[0].rule)
+    return Series.of(recordings, tuple(covering), series[0].rule)
 
 
-def mask_of(cassettes: Sequence[Cassette], salt: str, providers: Providers) -> Mask | None:
-    """How requests are masked as SALT's cassettes were; None for cassettes that were not masked by us."""
-    if not salt:
-        return None
+def placeholders(cassettes: Sequence[Cassette], salt: str) -> tuple[str, ...]:
+    """What stands for secrets in the CASSETTES of SALT; nothing in those that were not masked by us."""
     known = dict.fromkeys(
         redaction.placeholder
         for cassette in cassettes
-        if cassette.salt == salt
+        if salt and cassette.salt == salt
         for interaction in cassette.interactions
         for redaction in interaction.redactions
     )
-    return _masking(salt, providers, tuple(known))
+    return tuple(known)
+
+
+def _masks(salts: Mapping[str, tuple[str, ...]], providers: Providers) -> tuple[Mask | None, ...]:
+    """How requests are masked as the cassettes of each salt were; None for those that were not masked by us."""
+    return tuple(_masking(salt, providers, known) if salt else None for salt, known in salts.items())
+
+
+def _show(masks: Iterable[Mask | None], salt: str, providers: Providers) -> Mask:
+    return next(filter(None, masks), None) or _masking(salt, providers, ())
 
 
 def _masking(salt: str, providers: Providers, placeholders: tuple[str, ...]) -> Mask:
@@ -243,19 +255,6 @@ def _masking(salt: str, providers: Providers, placeholders: tuple[str, ...]) -> 
 def _own_salt(cassettes: Sequence[Cassette]) -> str:
     """The salt that masks what is shown, where no cassette has one; whoever knows it knows the recordings."""
     return digest([[one.request.url for one in cassette.interactions] for cassette in cassettes])
-
-
-def _indexes(all_series: Iterable[Series]) -> tuple[dict[Place, Neighbours], dict[str, Neighbours]]:
-    by_place: dict[Place, list[Series]] = {}
-    by_host: dict[str, list[Series]] = {}
-    for series in all_series:
-        request = _first(series).interaction.request
-        by_place.setdefault((request.origin, request.path), []).append(series)
-        by_host.setdefault(request.origin.host, []).append(series)
-    return (
-        {place: Neighbours.of(series) for place, series in by_place.items()},
-        {host: Neighbours.of(series) for host, series in by_host.items()},
-    )
 
 
 def _ports(recordings: Iterable[Recording]) -> dict[str, frozenset[int]]:
@@ -270,3 +269,25 @@ def _earliest(cassettes: Sequence[Cassette]) -> int:
     moments = [cassette.recorded_us for cassette in cassettes]
     moments += [one.started_us for cassette in cassettes for one in cassette.interactions]
     return min((moment for moment in moments if moment > 0), default=0)
+
+
+def _over_http2(recordings: Iterable[Recording]) -> frozenset[tuple[str, int]]:
+    requests = (recording.interaction.request for recording in recordings)
+    return frozenset((one.origin.host, one.origin.port) for one in requests if one.version.startswith("HTTP/2"))
+
+
+def _heads(library: Library) -> dict[bytes, tuple[int, ...]]:
+    """As `Library.heads`: recordings at the place of one that answered a head alone are asked for by their heads."""
+    places = {_place(one) for one in library.recordings if one.interaction.response.before_body}
+    found: dict[bytes, list[int]] = {}
+    for one in library.recordings if places else ():
+        if _place(one) in places:
+            series = library.question(replace(one.interaction.request, body=b"")).series
+            if series is not None:
+                found.setdefault(series.mark, []).append(one.position)
+    return {mark: tuple(positions) for mark, positions in found.items()}
+
+
+def _place(recording: Recording) -> tuple[str, Origin, str]:
+    request = recording.interaction.request
+    return request.method, request.origin, request.path

@@ -9,151 +9,17 @@ what it reads.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from replayproxy.core import provider
-from replayproxy.core.exchange import Interaction, Origin, Request
-from replayproxy.core.rights import Finding
+from replayproxy.core.series import Recording, Scope, Series, Writes
 
-NOT_MODIFIED = 304
-_ONLY_CONDITIONAL = frozenset({NOT_MODIFIED, 412})
-"""Statuses that answer a condition (RFC 9110 section 13.2.2) and so nobody who set none."""
-_END = 1 << 62
+__all__ = ["ANY", "Absent", "Cursors", "Lane", "Made", "Recording", "Scope", "Series", "Writes", "choose", "place"]
+
 ANY: frozenset[bytes] = frozenset()
 """The preferences of a request that prefers nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """A resource and those under it: an origin and the segments of a path, whatever the query.
-
-    A slash at the end names no other resource. Percent-encoding, `;params` and doubled slashes are kept
-    apart.
-    """
-
-    origin: Origin
-    segments: tuple[str, ...]
-
-    @classmethod
-    def of(cls, request: Request) -> Scope:
-        """The scope of what REQUEST names."""
-        path = request.path.removeprefix("/").removesuffix("/")
-        return cls(request.origin, tuple(path.split("/")) if path else ())
-
-    def covers(self, other: Scope) -> bool:
-        """Whether OTHER is this resource or lies under it."""
-        return self.origin == other.origin and other.segments[: len(self.segments)] == self.segments
-
-    def around(self) -> Iterator[Scope]:
-        """Every scope that covers this one, the root first."""
-        return (Scope(self.origin, self.segments[:depth]) for depth in range(len(self.segments) + 1))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
-    """An interaction in its place among all recordings of a library.
-
-    `position` counts them from 0, `cassette` the cassettes. `id` is unique in the library. `conditional`
-    says that it answers conditional requests first of all; `preference` is the canonical request's.
-    `forbidden` is what its rights say against the purpose. `masked_url` is given where the recording itself was
-    not masked by us.
-    """
-
-    id: str
-    position: int
-    cassette: int
-    interaction: Interaction
-    scope: Scope
-    write: bool = False
-    conditional: bool = False
-    preference: bytes = b""
-    forbidden: Finding | None = None
-    masked_url: str | None = None
-
-    @property
-    def url(self) -> str:
-        """The URL as people may see it."""
-        return self.interaction.request.url if self.masked_url is None else self.masked_url
-
-    @property
-    def answers_conditions_only(self) -> bool:
-        """Whether nobody who set no condition may be given this answer."""
-        return self.interaction.response.status in _ONLY_CONDITIONAL
-
-    def __str__(self) -> str:
-        return f"{self.id} {self.interaction.request.method} {self.url}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Writes:
-    """The recorded writes that name one resource, in order. Two are the same only if they are one object."""
-
-    recordings: tuple[Recording, ...]
-    positions: tuple[int, ...] = field(init=False)
-    ranks: tuple[int, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        ranks: list[int] = []
-        counts: dict[int, int] = {}
-        for one in self.recordings:
-            counts[one.cassette] = counts.get(one.cassette, 0) + 1
-            ranks.append(counts[one.cassette])
-        object.__setattr__(self, "positions", tuple(one.position for one in self.recordings))
-        object.__setattr__(self, "ranks", tuple(ranks))
-
-    def after(self, position: int) -> int:
-        """The position of the first write after POSITION, beyond every position where there is none."""
-        found = bisect_right(self.positions, position)
-        return self.positions[found] if found < len(self.positions) else _END
-
-    def within(self, cassette: int, position: int) -> int:
-        """How many of the writes of CASSETTE, which POSITION is in, stand there or before."""
-        upto = bisect_right(self.positions, position)
-        last = upto and self.recordings[upto - 1].cassette == cassette
-        return self.ranks[upto - 1] if last else 0
-
-    def begun(self, recording: Recording) -> bool:
-        """Whether a write of RECORDING's own cassette stands before it."""
-        return self.within(recording.cassette, recording.position) > 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Series:
-    """The recordings of one key, in order, and the writes that cover what they read.
-
-    A series of writes is covered by none: its answers come in their order, whatever else was written.
-    `alike` says that no request can choose among the recordings; `heads` are those before which their own
-    cassette has no such write. `steady` is the one recording that answers always, whatever the episode has done:
-    it is alone, chosen by nobody, covered by no write and none itself, allowed, and repeated. What it has been
-    given how often is `Cursors.given` by its id. None where anything can change the answer.
-    """
-
-    recordings: tuple[Recording, ...]
-    covering: tuple[Writes, ...] = ()
-    rule: provider.Sequence = "repeat-last"
-    positions: tuple[int, ...] = field(init=False)
-    heads: tuple[int, ...] = field(init=False)
-    preferences: frozenset[bytes] = field(init=False)
-    alike: bool = field(init=False)
-    steady: Recording | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        numbered = enumerate(self.recordings)
-        heads = tuple(at for at, one in numbered if not any(writes.begun(one) for writes in self.covering))
-        preferences = frozenset(one.preference for one in self.recordings)
-        for_all = not any(one.conditional or one.answers_conditions_only for one in self.recordings)
-        object.__setattr__(self, "positions", tuple(one.position for one in self.recordings))
-        object.__setattr__(self, "heads", heads)
-        object.__setattr__(self, "preferences", preferences)
-        object.__setattr__(self, "alike", for_all and len(preferences) == 1)
-        object.__setattr__(self, "steady", self._steady())
-
-    def _steady(self) -> Recording | None:
-        first = self.recordings[0]
-        changes = len(self.recordings) > 1 or not self.alike or self.covering or self.rule == "once"
-        return None if changes or first.write or first.forbidden else first
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +33,13 @@ class Absent:
     code: Literal["miss-unknown", "miss-exhausted"]
     awaits: Recording | None = None
     passed: Recording | None = None
+
+
+class Made(NamedTuple):
+    """A recorded write that an episode has made: where it stands. The greater is the later."""
+
+    position: int
+    cassette: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +62,9 @@ class Cursors:
     def __init__(self) -> None:
         self.given: dict[str, int] = {}
         self._made: set[int] = set()
-        self._latest: dict[Writes, Recording] = {}
-        self._in_cassette: dict[tuple[Writes, int], int] = {}
-        self._lanes: dict[tuple[Series, int, bool, frozenset[bytes]], Lane | None] = {}
+        self._latest: dict[int, Made] = {}
+        self._in_cassette: dict[tuple[int, int], int] = {}
+        self._lanes: dict[tuple[bytes, int, bool, frozenset[bytes]], Lane | None] = {}
 
     def fork(self) -> Cursors:
         """Cursors that stand where these stand and move apart from them."""
@@ -214,8 +87,10 @@ class Cursors:
         if start >= end:
             return self._absent(series)
         recordings: Sequence[Recording] = series.recordings
-        name, first, count = series.recordings[start].id, start, end - start
-        if not series.alike:
+        first, count = start, end - start
+        if series.alike:
+            name = series.recordings[start].id
+        else:
             lane = self._lane(series, (start, end), conditional, preferences)
             if lane is None:
                 return Absent("miss-unknown")
@@ -233,7 +108,7 @@ class Cursors:
         """What `choose` says, remembered: it depends on nothing that an episode does."""
         start, end = window
         known = preferences & series.preferences
-        key = series, start, conditional, known
+        key = series.mark, start, conditional, known
         if key not in self._lanes:
             self._lanes[key] = choose(series.recordings[start:end], conditional=conditional, preferences=known)
         return self._lanes[key]
@@ -243,11 +118,10 @@ class Cursors:
         if write.position in self._made:
             return
         self._made.add(write.position)
-        key = writes, write.cassette
+        key = writes.name, write.cassette
         self._in_cassette[key] = self._in_cassette.get(key, 0) + 1
-        latest = self._latest.get(writes)
-        if latest is None or latest.position < write.position:
-            self._latest[writes] = write
+        made = Made(write.position, write.cassette)
+        self._latest[writes.name] = max(made, self._latest.get(writes.name, made))
 
     def window(self, series: Series) -> tuple[int, int]:
         """From which recording of SERIES on, and before which, the answers are taken.
@@ -270,34 +144,32 @@ class Cursors:
         end = min(writes.after(series.positions[start]) for writes in covering)
         return start, bisect_right(series.positions, end)
 
-    def _latest_of(self, covering: tuple[Writes, ...]) -> Recording | None:
-        made = [self._latest[writes] for writes in covering if writes in self._latest]
-        return max(made, key=lambda one: one.position, default=None)
+    def _latest_of(self, covering: tuple[Writes, ...]) -> Made | None:
+        return max((self._latest[writes.name] for writes in covering if writes.name in self._latest), default=None)
 
-    def _whole(self, covering: tuple[Writes, ...], latest: Recording) -> bool:
+    def _whole(self, covering: tuple[Writes, ...], latest: Made) -> bool:
         """Whether the covering writes of LATEST's cassette up to it have all been made."""
         cassette = latest.cassette
         return all(
-            self._in_cassette.get((writes, cassette), 0) == writes.within(cassette, latest.position)
+            self._in_cassette.get((writes.name, cassette), 0) == writes.within(cassette, latest.position)
             for writes in covering
         )
 
     def _absent(self, series: Series) -> Absent:
         """Which write stands between the request and the recordings of SERIES."""
+        shelf = series.covering[0].recordings
         latest = self._latest_of(series.covering)
-        after = latest.position if latest else -1
-        following = next((one for one in series.recordings if one.position > after), None)
-        if following is None:
-            return Absent("miss-unknown", passed=latest)
+        at = bisect_right(series.positions, latest.position if latest else -1)
+        if at == len(series.positions):
+            return Absent("miss-unknown", passed=shelf[latest.position] if latest else None)
+        following = series.recordings[at]
         missing = (
-            write
+            position
             for writes in series.covering
-            for write in writes.recordings
-            if write.cassette == following.cassette
-            and write.position < following.position
-            and write.position not in self._made
+            for position, cassette in zip(writes.positions, writes.cassettes, strict=True)
+            if cassette == following.cassette and position < following.position and position not in self._made
         )
-        return Absent("miss-unknown", awaits=min(missing, key=lambda one: one.position))
+        return Absent("miss-unknown", awaits=shelf[min(missing)])
 
 
 def choose(window: Sequence[Recording], *, conditional: bool, preferences: frozenset[bytes]) -> Lane | None:

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replayproxy.core.arrangement import NEAR, Neighbours
 from replayproxy.core.canonical import canonical
 from replayproxy.core.errors import UsageError
 from replayproxy.core.exchange import Cassette, Headers, Interaction, Origin, Request, Response
-from replayproxy.core.library import LONGEST_REMEMBERED, NEAR, REMEMBERED, Library, Neighbours
+from replayproxy.core.library import LONGEST_REMEMBERED, REMEMBERED, Library
 from replayproxy.core.provider import MatchRules, Provider, Providers, RedactRule, Selector
 from replayproxy.core.redaction import Redactor
 
@@ -194,16 +195,16 @@ def test_the_nearest_among_many_is_found_by_looking_at_few() -> None:
 def test_what_begins_most_alike_is_always_near(targets: list[str], rest: str) -> None:
     """Whatever number there is, one of those that share the longest beginning is among the NEAR that are compared."""
     asked = f"/{rest}"
-    series = list(build(tape(*map(ask, dict.fromkeys(targets))))._by_key.values())
-    found = Neighbours.of(series).around(asked)
-    assert len(found) == min(NEAR, len(series))
+    firsts = build(tape(*map(ask, dict.fromkeys(targets)))).recordings
+    found = Neighbours.of(firsts).around(asked)
+    assert len(found) == min(NEAR, len(firsts))
 
     def shared(target: str) -> int:
         pairs = zip(target, asked, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     best = max(map(shared, targets))
-    assert max(shared(one.recordings[0].interaction.request.target) for one in found) == best
+    assert max(shared(one.interaction.request.target) for one in found) == best
 
 
 def test_what_differs_is_told_masked() -> None:
@@ -249,3 +250,57 @@ def test_rules_of_an_unrecorded_host() -> None:
     library = build(tape(ask(origin=Origin("https", "b.test", 443))), providers=providers)
     assert library.rules_of(HOST) is rules
     assert library.rules_of("b.test") == MatchRules()
+
+
+# -- facts ------------------------------------------------------------------------------------------
+
+
+def test_titles_and_ids_in_order() -> None:
+    """Of every recording, as they are told."""
+    library = build(tape(ask("/a"), ask("/b", "POST")))
+    assert list(library.titles()) == [(0, f"tape0 GET https://{HOST}/a"), (1, f"tape1 POST https://{HOST}/b")]
+    assert list(library.ids()) == ["tape0", "tape1"]
+
+
+def test_what_was_spoken_to_by_http2() -> None:
+    """By host and port."""
+    library = build(tape(replace(ask(), version="HTTP/2.0"), ask(origin=Origin("http", "b.test", 80))))
+    assert library.over_http2 == {(HOST, 443)}
+
+
+def test_heads_that_were_answered_alone() -> None:
+    """All recordings at such a place that a head can ask for, by the series that it finds; none elsewhere."""
+    upload = ask("/up", "PUT", body=b"whole")
+    cassette = tape(ask("/up", "PUT"), upload, ask("/other", "PUT"), ask("/up"))
+    early, *others = cassette.interactions
+    early = replace(early, response=Response(status=401, before_body=True))
+    library = build(replace(cassette, interactions=(early, *others)))
+    series = library.question(ask("/up", "PUT")).series
+    assert series is not None
+    assert library.heads == {series.mark: (0, 1)}
+
+
+def test_heads_that_find_nothing_are_left_out() -> None:
+    """What was recorded with a body is not found by the head alone, where nothing was answered to it."""
+    (one,) = tape(ask("/up", "PUT", TYPED, b'{"a": 1}')).interactions
+    early = replace(one, response=Response(status=401, before_body=True))
+    assert build(Cassette(name="tape", interactions=(early,))).heads == {}
+
+
+def test_joined_series_are_remembered_within_bounds() -> None:
+    """Many questions under several salts push the first out; the answer stays the same."""
+    providers = Providers((PERSONAL,))
+    mails = [replace(MAIL, body=json.dumps({"email": f"a{number}@example.test"}).encode()) for number in range(3)]
+    with patch("replayproxy.core.library.REMEMBERED", 2):
+        library = build(
+            tape(*mails, name="b", salt="00ff", providers=providers),
+            tape(*mails, name="a", salt="ff00", providers=providers),
+            providers=providers,
+        )
+        assert [found(library, mail) for mail in [*mails, mails[0]]] == [
+            ["b0", "a0"],
+            ["b1", "a1"],
+            ["b2", "a2"],
+            ["b0", "a0"],
+        ]
+        assert len(library._joined) <= 2

@@ -13,7 +13,7 @@ from replayproxy.core.exchange import Interaction, Origin, Request, Response
 from replayproxy.core.library import Nearest
 from replayproxy.core.problem import problem_response, selector_of
 from replayproxy.core.rights import Finding
-from replayproxy.core.sequence import Absent, Recording, Scope
+from replayproxy.core.sequence import Absent, Recording
 
 ORIGIN = Origin("https", "api.example.test", 443)
 ASKED = Request(method="GET", origin=ORIGIN, target="/b?page=2")
@@ -25,7 +25,7 @@ def recording(method: str = "GET", target: str = "/b?page=1") -> Recording:
     request = Request(method=method, origin=ORIGIN, target=target)
     response = Response(status=200, headers=(("X-Answer", "hidden"),), body=b"hidden")
     one = Interaction(id="i7", order=0, request=request, response=response)
-    return Recording(id="i7", position=0, cassette=0, interaction=one, scope=Scope.of(request))
+    return Recording.of(one, [one], 0, id="i7")
 
 
 def near(*parts: str) -> Nearest:

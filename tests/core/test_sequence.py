@@ -31,16 +31,8 @@ def recording(
     """A recording named by its position."""
     request = Request(method="PUT" if write else "GET", origin=ORIGIN, target=target)
     interaction = Interaction(id=str(position), order=position, request=request, response=Response(status=status))
-    return Recording(
-        id=str(position),
-        position=position,
-        cassette=cassette,
-        interaction=interaction,
-        scope=Scope.of(request),
-        write=write,
-        conditional=conditional,
-        preference=preference,
-    )
+    more = {"cassette": cassette, "write": write, "conditional": conditional, "preference": preference}
+    return Recording.of(interaction, {position: interaction}, position, **more)
 
 
 def arrange(
@@ -48,13 +40,15 @@ def arrange(
 ) -> tuple[dict[str, Series], dict[Scope, Writes]]:
     """The series of RECORDINGS by method and target, and their writes by scope."""
     scopes = dict.fromkeys(one.scope for one in recordings if one.write)
-    writes = {scope: Writes(tuple(one for one in recordings if one.write and one.scope == scope)) for scope in scopes}
+    shelf = {one.position: one for one in recordings}
+    of_scope = {scope: [one for one in recordings if one.write and one.scope == scope] for scope in scopes}
+    writes = {scope: Writes.of(own, shelf) for scope, own in of_scope.items()}
     series: dict[str, Series] = {}
     for key in dict.fromkeys(map(key_of, recordings)):
         own = tuple(one for one in recordings if key_of(one) == key)
         around = () if own[0].write else tuple(own[0].scope.around())
         covering = tuple(writes[scope] for scope in around if scope in writes)
-        series[key] = Series(own, covering, rule)
+        series[key] = Series.of(own, covering, rule)
     return series, writes
 
 
@@ -298,8 +292,8 @@ def test_two_series_that_begin_alike_keep_their_choices_apart() -> None:
     """Cassettes of several salts are joined for some questions and not for others."""
     tape = [recording(0), recording(1, conditional=True), recording(2, conditional=True, status=304)]
     cursors = Cursors()
-    short, long = Series(tuple(tape[:1])), Series(tuple(tape))
-    mixed = Series((tape[0], tape[2]))
+    short, long = Series.of(tuple(tape[:1])), Series.of(tuple(tape))
+    mixed = Series.of((tape[0], tape[2]))
     found = [cursors.next(one, conditional=True) for one in (mixed, long, short)]
     assert [one.position for one in found if isinstance(one, Recording)] == [2, 2, 0]
 
@@ -425,7 +419,7 @@ STEADY: dict[str, tuple[Sequence[Recording], provider.Sequence, bool]] = {
     "two": ([recording(0), recording(1)], "repeat-last", False),
     "a conditional one": ([recording(0, conditional=True)], "repeat-last", False),
     "an answer to conditions only": ([recording(0, status=304)], "repeat-last", False),
-    "a write": ([recording(0, write=True)], "repeat-last", False),
+    "a write": ([recording(0, write=True)], "repeat-last", True),
     "forbidden": (
         [replace(recording(0), forbidden=Finding(code="RP030", level="deny", message="no"))],
         "repeat-last",
@@ -438,8 +432,8 @@ STEADY: dict[str, tuple[Sequence[Recording], provider.Sequence, bool]] = {
 def test_a_steady_answer_is_one_that_nothing_can_change(
     recordings: Sequence[Recording], rule: provider.Sequence, *, steady: bool
 ) -> None:
-    """Alone, plain, allowed, no write, and repeated."""
-    series = Series(tuple(recordings), (), rule)
+    """Alone, plain, allowed, and repeated."""
+    series = Series.of(tuple(recordings), (), rule)
     assert series.steady is (recordings[0] if steady else None)
 
 
