@@ -4,6 +4,7 @@
 """
 
 from replayproxy.format.loading import Read, load, read
+from replayproxy.format.plain import from_json, to_json
 from replayproxy.format.writing import Dumped, blobs_of, digest_of, dump
 
-__all__ = ["Dumped", "Read", "blobs_of", "digest_of", "dump", "load", "read"]
+__all__ = ["Dumped", "Read", "blobs_of", "digest_of", "dump", "from_json", "load", "read", "to_json"]

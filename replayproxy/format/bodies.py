@@ -51,6 +51,21 @@ class BodyStore:
         return Blob(digest, len(body))
 
 
+class InlineBodies(BodyStore):
+    """Keeps every body that is in memory in its place, however large."""
+
+    def value(self, body: Body) -> str | bytes | Blob:
+        """What stands for BODY: text, octets, or the blob that it is already."""
+        if isinstance(body, Blob):
+            return body
+        text = text_of(body)
+        return body if text is None else text
+
+    def binary(self, body: Body) -> bytes | Blob:
+        """What stands for octets that are never text."""
+        return body
+
+
 def blob_value(blob: Blob) -> dict[str, Any]:
     """BLOB as the file says it."""
     return {"blob": blob.sha256, "size": blob.size}

@@ -53,7 +53,7 @@ def _interactions(values: list[Any]) -> tuple[Interaction, ...]:
     places: dict[str, int] = {}
     for at, value in enumerate(values):
         with within("interactions", at):
-            interaction = _interaction(value, at)
+            interaction = interaction_of(value, at)
         if (first := places.setdefault(interaction.id, at)) != at:
             why = f"is the id of interactions[{first}] too"
             raise MisfitError(
@@ -63,7 +63,8 @@ def _interactions(values: list[Any]) -> tuple[Interaction, ...]:
     return tuple(found)
 
 
-def _interaction(value: Mapping[str, Any], at: int) -> Interaction:
+def interaction_of(value: Mapping[str, Any], at: int) -> Interaction:
+    """The interaction that VALUE holds, at place AT of its cassette; raises MisfitError as `cassette_of`."""
     more = value.get("replayproxy", _NOTHING)
     request = _request(value["request"], more.get("request", _NOTHING))
     order = more.get("order", at)

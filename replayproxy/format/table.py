@@ -146,7 +146,7 @@ _INTERACTION_MORE = Record(
     },
     open=True,
 )
-_INTERACTION = Record(
+INTERACTION: Final = Record(
     {
         "request": Key(_REQUEST, required=True),
         "response": Key(_RESPONSE, required=True),
@@ -179,7 +179,7 @@ _HEAD = Record(
 CASSETTE: Final = Record(
     {
         "replayproxy": Key(_HEAD, "what VCR.py has no place for", required=True),
-        "interactions": Key(Items(_INTERACTION), required=True),
+        "interactions": Key(Items(INTERACTION), required=True),
         "version": Key(
             OneOf((1,)), "VCR.py's format; the last key, so that a file that was cut off is seen", required=True
         ),

@@ -91,7 +91,7 @@ def _document(cassette: Cassette, bodies: BodyStore) -> dict[str, Any]:
     outer, inner = _extensions(cassette.extensions)
     return {
         "replayproxy": {**_head(cassette), **inner, "digest": ""},
-        "interactions": [_interaction(interaction, bodies) for interaction in ordered],
+        "interactions": [interaction_value(interaction, bodies) for interaction in ordered],
         **outer,
         "version": 1,  # last, as VCR.py writes it: without it a file is no cassette, so one that was cut off is seen
     }
@@ -131,7 +131,8 @@ def _extensions(extensions: Iterable[tuple[str, object]]) -> tuple[dict[str, Any
     return outer, inner
 
 
-def _interaction(interaction: Interaction, bodies: BodyStore) -> dict[str, Any]:
+def interaction_value(interaction: Interaction, bodies: BodyStore) -> dict[str, Any]:
+    """INTERACTION as the file says it; BODIES say what stands for its bodies."""
     request, more_request = _request(interaction.request, bodies)
     response, more_response = _response(interaction.response, bodies)
     outer, inner = _extensions(interaction.extensions)
