@@ -16,17 +16,13 @@ from replayproxy.settings import load
 from replayproxy.store import Loaded, check
 
 from . import render
+from .days import today
 from .loading import cassette_paths, load_all
 from .options import common, output_format, say
 
 HEADINGS = ("VERDICT", "CASSETTE", "INTERACTIONS", "WHY", "FIX")
 BITS = {"tampered": 8, "deny": 16, "expired": 32, "needs-review": 64}
 WORST_FIRST = ("tampered", "deny", "expired", "needs-review", "allow")
-
-
-def today() -> str:
-    """The date of this machine in UTC: rights end by it, never by an episode's clock."""
-    return datetime.now(UTC).date().isoformat()  # noqa: TID251
 
 
 def judge(one: Loaded, purpose: str, date: str) -> tuple[tuple[render.Cell, ...], set[str]]:

@@ -128,7 +128,7 @@ def run(
 ) -> Run:
     """One run of WORDS against a fresh replay of PATHS under SEED."""
     settings = load(config)
-    stage = build(paths, settings, purpose=purpose, seed=seed, clock=clock)
+    stage = build(paths, settings, state_dir, purpose=purpose, seed=seed, clock=clock, quiet=True)
     authority = Authority.load_or_create(state_dir)
     token = secrets.token_urlsafe(32)
     with tempfile.TemporaryFile() as out:

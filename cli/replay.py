@@ -130,7 +130,15 @@ async def _run(paths: Sequence[str], options: ReplayOptions) -> int:
     check_files(options.ready_file, options.report)
     settings = load(options.config)
     timing = Timing.parse(options.timing)
-    stage = build(paths, settings, purpose=options.purpose, seed=options.seed, clock=options.clock)
+    stage = build(
+        paths,
+        settings,
+        options.state_dir,
+        purpose=options.purpose,
+        seed=options.seed,
+        clock=options.clock,
+        quiet=options.quiet,
+    )
     authority = Authority.load_or_create(options.state_dir)
     say(f"purpose: {options.purpose}", quiet=options.quiet)
     token = secrets.token_urlsafe(32)
@@ -163,7 +171,7 @@ async def _run(paths: Sequence[str], options: ReplayOptions) -> int:
 def _banner(stage: Stage, proxy: str, control: str) -> str:
     count = len(stage.library.recordings)
     where = f", control {control}" if control else ""
-    return f"serving {count} interactions of {len(stage.loaded)} cassettes: proxy {proxy}{where}"
+    return f"serving {count} interactions of {len(stage.sources)} cassettes: proxy {proxy}{where}"
 
 
 def _conclude(stage: Stage, options: ReplayOptions, ending: Ending) -> int:
@@ -180,22 +188,18 @@ def _conclude(stage: Stage, options: ReplayOptions, ending: Ending) -> int:
 def report(stage: Stage, code: int) -> dict[str, object]:
     """The --report of a replay; lists over all episodes since the start, digests of the default one."""
     total = stage.episodes.total()
-    recordings = stage.library.recordings
+    library = stage.library
     return {
         "schema": REPORT_SCHEMA,
         "mode": "replay",
         "recorded": [],
-        "served": [one.id for one in recordings for _ in range(total.served[one.position])],
+        "served": [one for position, one in enumerate(library.ids()) for _ in range(total.served[position])],
         "misses": list(total.misses.elements()),
         "refusals": list(total.refusals.elements()),
-        "unused": [str(one) for one in recordings if one.position not in total.served],
-        "faults": [
-            f"{one} {one.interaction.response.fault.kind}"
-            for one in recordings
-            if one.position in total.served and one.interaction.response.fault is not None
-        ],
+        "unused": [title for position, title in library.titles() if position not in total.served],
+        "faults": [f"{one} {one.fault}" for one in library.recordings if one.fault and one.position in total.served],
         "pinned": sorted(stage.service.pinned_by),
-        "warnings": [warning for one in stage.loaded for warning in one.warnings],
+        "warnings": [warning for one in stage.sources for warning in one.warnings],
         "digest": stage.default.digest,
         "world": stage.default.world,
         "exit": code,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 from replayproxy.core.clock import Clock
@@ -13,17 +14,18 @@ from replayproxy.core.exchange import Blob
 from replayproxy.core.library import Library
 from replayproxy.replay.service import ReplayService
 from replayproxy.settings import Settings
-from replayproxy.store import Loaded
+from replayproxy.store import Source, Stocking
 
-from .audit import today
-from .loading import cassette_paths, load_all
+from .days import today
+from .loading import cassette_paths
+from .options import say
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """What is served, and to whom: built before anything listens."""
 
-    loaded: Sequence[Loaded]
+    sources: Sequence[Source]
     library: Library
     episodes: Episodes
     service: ReplayService
@@ -36,21 +38,36 @@ class Stage:
         return episode
 
 
-def build(paths: Sequence[str], settings: Settings, *, purpose: str, seed: int, clock: str) -> Stage:
-    """Cassettes read and judged, and the default episode; raises for anything that cannot be served."""
-    loaded = load_all(cassette_paths(paths, settings), with_pending=True)
+def build(
+    paths: Sequence[str],
+    settings: Settings,
+    state_dir: Path,
+    *,
+    purpose: str,
+    seed: int,
+    clock: str,
+    quiet: bool = False,
+) -> Stage:
+    """Cassettes read, or their index, and judged, and the default episode; raises for anything that cannot be served.
 
-    def open_blob(cassette: int, blob: Blob) -> BinaryIO:
-        return loaded[cassette].blobs.path(blob).open("rb")
-
-    by_name = {id(one.cassette): one.blobs for one in loaded}
-    library = Library.build(
-        [one.cassette for one in loaded],
-        settings.providers,
+    An index may be made in STATE_DIR; that it was is told, unless QUIET.
+    """
+    stocking = Stocking(
+        providers=settings.providers,
         purpose=purpose,
         today=today(),
-        read=lambda cassette, blob: by_name[id(cassette)].read(blob),
+        state_dir=state_dir,
+        tell=lambda text: say(text, quiet=quiet),
     )
+    stock = stocking.stock(cassette_paths(paths, settings))
+    for source in stock.sources:
+        for warning in source.warnings:
+            say(f"warning: {warning}")
+    sources, library = stock.sources, stock.library
+
+    def open_blob(cassette: int, blob: Blob) -> BinaryIO:
+        return sources[cassette].blobs.path(blob).open("rb")
+
     Clock.parse(clock, library.recorded_us)  # a mistake is told before anything is served
     episodes = Episodes(library, seed=seed, clock=clock)
-    return Stage(loaded, library, episodes, ReplayService(library, episodes, open_blob))
+    return Stage(sources, library, episodes, ReplayService(library, episodes, open_blob))

@@ -2,6 +2,7 @@
 
 from replayproxy.store.blobs import Blobs
 from replayproxy.store.cassettes import Damage, Found, Loaded, check, find, read, write
+from replayproxy.store.index import Source, Stocking
 from replayproxy.store.locking import Lock, lock
 from replayproxy.store.names import OnExisting, check_target
 from replayproxy.store.recording import BlobWriter, Recording
@@ -17,6 +18,8 @@ __all__ = [
     "OnExisting",
     "Pending",
     "Recording",
+    "Source",
+    "Stocking",
     "check",
     "check_target",
     "find",
