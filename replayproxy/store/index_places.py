@@ -67,10 +67,8 @@ class Place:
         """Every index of the validity VALID that may be believed and holds what it did when it was made."""
         for path in self._indexes():
             name = path.name.split(".")
-            if name[1] == valid and self._trusted(path):
-                with contextlib.suppress(OSError):
-                    if sha256_of(path) == name[2]:
-                        yield path
+            if name[1] == valid and self._whole(path, name[2]):
+                yield path
 
     def make(self) -> bool:
         """Whether an index can be written here; the folder is there then."""
@@ -135,21 +133,20 @@ class Place:
         ]
 
     def _entries(self) -> list[str]:
-        if self.folder.is_symlink():
-            return []
         try:
-            return [entry.name for entry in self.folder.iterdir()]
+            return [] if self.folder.is_symlink() else [entry.name for entry in self.folder.iterdir()]
         except OSError:
             return []
 
-    def _trusted(self, path: Path) -> bool:
-        """Whether nobody could write PATH who could not write the cassettes as well."""
+    def _whole(self, path: Path, digest: str) -> bool:
+        """Whether PATH holds what DIGEST says, and nobody could write it who could not write the cassettes as well."""
         try:
             found = path.lstat()
+            others = found.st_mode & _WRITABLE_BY_OTHERS & ~self.mode
+            trusted = stat.S_ISREG(found.st_mode) and found.st_uid in self.owners and not others
+            return trusted and sha256_of(path) == digest
         except OSError:
             return False
-        others = found.st_mode & _WRITABLE_BY_OTHERS & ~self.mode
-        return stat.S_ISREG(found.st_mode) and found.st_uid in self.owners and not others
 
 
 def places(paths: Sequence[Path], state_dir: Path) -> tuple[Place, ...]:

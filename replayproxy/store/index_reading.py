@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import weakref
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +73,10 @@ class Kept[K, V]:
 
 
 class Tables:
-    """The tables of the index IDENTITY at PATH, which nobody changes; raises IntegrityError where it is none."""
+    """The tables of the index IDENTITY at PATH, which nobody changes; open for as long as this lives.
+
+    Raises IntegrityError where PATH is no such index.
+    """
 
     def __init__(self, path: Path, identity: str) -> None:
         self._path = path
@@ -81,16 +85,13 @@ class Tables:
             self._connection = sqlite3.connect(
                 f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, isolation_level=None
             )
+            weakref.finalize(self, self._connection.close)
             self._connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
             for pragma in (*_CAUTIOUS, _SMALL):
                 self._connection.execute(pragma)
             found = self._connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
         if sorted(sql for (sql,) in found) != sorted(TABLES):
             raise self._damaged("it has other tables")
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._connection.close()
 
     def value(self, table: str, key: Key) -> Any:
         """The values that TABLE holds under KEY; None where it has none."""
@@ -342,10 +343,6 @@ class Index:
         self._tables = Tables(path, identity)
         self._facts = dict(self._tables.all("fact"))
         self.warnings: list[list[str]] = self._facts["warnings"]
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._tables.close()
 
     def blobs(self) -> Iterator[tuple[int, Blob]]:
         """The bodies that lie in files, each with the number of its cassette."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -109,8 +110,8 @@ class _Rights:
 
 def _require_whole(tag: Tag) -> None:
     try:
-        whole = Tag.from_dict(tag.to_dict()) == tag
-    except RightsError as error:
+        whole = Tag.from_dict(json.loads(text_of(tag.to_dict()))) == tag
+    except (RightsError, TypeError) as error:
         raise ValueError(f"a rights tag cannot be said in JSON: {error}") from error
     if not whole:
         raise ValueError("a rights tag cannot be said in JSON")
