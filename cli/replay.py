@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
@@ -19,6 +19,7 @@ from replayproxy.engine.native import NativeHost, new_event_loop
 from replayproxy.replay.remembered import Remembered
 from replayproxy.replay.timing import Timing
 from replayproxy.settings import load
+from replayproxy.wire.limits import Limits
 
 from .control import ControlServer
 from .environ import child_environment
@@ -58,7 +59,6 @@ class ReplayOptions:
     def refuse_what_is_to_come(self) -> None:
         """Raises OperationError for options of the contract that this version does not have."""
         asked = {
-            "--engine mitmproxy": (self.engine == "mitmproxy", "leave it out: the native engine is the default"),
             "--dns": (self.dns is not None, "let the client's names lead to the proxy, with --transparent"),
             "--jail": (self.jail, "leave it out: replay itself opens no connection, but CMD is not kept from it"),
         }
@@ -99,14 +99,47 @@ def command(command_line: tuple[str, ...], **given: Any) -> int:
     options = ReplayOptions(command_line=words, **given)
     set_up_logging(quiet=options.quiet, verbose=options.verbose, progress=not words)
     options.refuse_what_is_to_come()
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+    # mitmproxy makes its tasks eager, which uvloop's loop does not take
+    loop = asyncio.new_event_loop if options.engine == "mitmproxy" else new_event_loop
+    with asyncio.Runner(loop_factory=loop) as runner:
         return runner.run(_run(paths, options))
 
 
-class ReplayHost:
-    """The native host, as `serving.Host`."""
+class Engine(Protocol):
+    """What serves a replay: `engine.native.NativeHost` or `mitm.replaying.MitmproxyHost`."""
 
-    def __init__(self, host: NativeHost, listen: Address) -> None:
+    @property
+    def address(self) -> Address:
+        """The address and port listened on."""
+
+    async def listen(self, host: str, port: int = 0) -> None:
+        """Accept clients. Raises OperationError where the address cannot be had."""
+
+    async def stop(self, grace_seconds: float = 5.0) -> None:
+        """Serve no more; answers on their way have GRACE_SECONDS to arrive."""
+
+    async def failed(self) -> ReplayproxyError:
+        """Returns only where it cannot go on, with the reason."""
+
+
+def _host(
+    engine: str, stage: Stage, authority: Authority, limits: Limits, timing: Timing, *, transparent: bool
+) -> Engine:
+    """The host that `--engine` names."""
+    if engine == "native":
+        remembered = Remembered()
+        return NativeHost(
+            stage.service, authority, limits=limits, timing=timing, transparent=transparent, remembered=remembered
+        )
+    from replayproxy.mitm.replaying import MitmproxyHost  # noqa: PLC0415 - it takes a while, and native needs none of it
+
+    return MitmproxyHost(stage.service, authority, limits=limits, timing=timing, transparent=transparent)
+
+
+class ReplayHost:
+    """The host of an engine, as `serving.Host`."""
+
+    def __init__(self, host: Engine, listen: Address) -> None:
         self._host = host
         self._listen = listen
 
@@ -120,9 +153,8 @@ class ReplayHost:
         await self._host.stop(1.0)
 
     async def failed(self) -> ReplayproxyError:
-        """Never: nothing outside can keep replay from going on."""
-        never: asyncio.Future[ReplayproxyError] = asyncio.get_running_loop().create_future()
-        return await never
+        """Returns only where the engine cannot go on."""
+        return await self._host.failed()
 
 
 async def _run(paths: Sequence[str], options: ReplayOptions) -> int:
@@ -145,14 +177,6 @@ async def _run(paths: Sequence[str], options: ReplayOptions) -> int:
     with_command = bool(options.command_line)
     listen = options.listen or (("127.0.0.1", 0) if with_command else DEFAULT_LISTEN)
     control = options.control or (None if with_command else DEFAULT_CONTROL)
-    native = NativeHost(
-        stage.service,
-        authority,
-        limits=settings.limits,
-        timing=timing,
-        transparent=options.transparent,
-        remembered=Remembered(),
-    )
     plan = Plan(
         command=options.command_line,
         environment=child_environment(authority, token),
@@ -164,7 +188,8 @@ async def _run(paths: Sequence[str], options: ReplayOptions) -> int:
         banner=lambda proxy, where: _banner(stage, proxy, where),
     )
     router = ControlServer(Router(stage.episodes, token), control) if control else None
-    ending = await serve(ReplayHost(native, listen), router, plan)
+    host = _host(options.engine, stage, authority, settings.limits, timing, transparent=options.transparent)
+    ending = await serve(ReplayHost(host, listen), router, plan)
     return _conclude(stage, options, ending)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from replayproxy.core.clock import Clock
 from replayproxy.core.digest import digest
-from replayproxy.core.journal import Entry, Journal, Kind
+from replayproxy.core.journal import Journal, Kind
 from replayproxy.core.library import Library, Question
 from replayproxy.core.sequence import Absent, Cursors, Recording, Series, Writes
 

@@ -12,6 +12,7 @@ import logging
 import socket
 from pathlib import Path
 
+from replayproxy.core.errors import ReplayproxyError
 from replayproxy.engine.connection import ClientConnection
 from replayproxy.engine.listening import tcp_socket, unix_socket
 from replayproxy.replay.answer import Service
@@ -129,6 +130,11 @@ class NativeHost:
         await self._emptied()
         for path in self._paths:
             path.unlink(missing_ok=True)
+
+    async def failed(self) -> ReplayproxyError:
+        """Never: nothing outside can keep it from going on."""
+        never: asyncio.Future[ReplayproxyError] = self.loop.create_future()
+        return await never
 
     async def _emptied(self) -> None:
         while self._members:

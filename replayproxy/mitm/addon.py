@@ -8,16 +8,14 @@ from __future__ import annotations
 import logging
 import socket
 import struct
-from collections import OrderedDict
-from typing import Any
 
 from mitmproxy import ctx, tls
 from mitmproxy.connection import Client, Server
 from mitmproxy.proxy import layer, server_hooks
 from mitmproxy.proxy.layers import modes
-from OpenSSL import SSL
 
 from replayproxy.authority import Authority
+from replayproxy.mitm.certificates import ClientContexts
 from replayproxy.mitm.layer import RecordLayer
 from replayproxy.mitm.session import Session
 from replayproxy.wire.events import Via
@@ -25,7 +23,6 @@ from replayproxy.wire.events import Via
 logger = logging.getLogger(__name__)
 
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
-CONTEXTS = 1024
 
 
 class MitmproxySockets:
@@ -59,8 +56,7 @@ class RecordAddon:
 
     def __init__(self, session: Session, authority: Authority) -> None:
         self._session = session
-        self._authority = authority
-        self._contexts: OrderedDict[str, SSL.Context] = OrderedDict()
+        self._contexts = ClientContexts(authority)
 
     def ending(self) -> None:
         """From now on connections end because the recording does."""
@@ -75,9 +71,8 @@ class RecordAddon:
         """The client is shown a certificate of our CA for the name it asked for."""
         address = data.context.server.address
         host = data.context.client.sni or (address[0] if address else "localhost")
-        connection = SSL.Connection(self._context(host))
-        connection.set_accept_state()
-        data.ssl_conn = connection
+        # h2 where the client offers it, as servers do; the upstream is then asked for h2 as well
+        data.ssl_conn = self._contexts.connection(host, ("h2", "http/1.1"))
 
     def tls_failed_client(self, data: tls.TlsData) -> None:
         """A client that refuses our certificate is named."""
@@ -89,27 +84,3 @@ class RecordAddon:
         """The second belt: a connection that the session did not ask for is not made."""
         if data.server.address not in self._session.dialled:
             data.server.error = "not asked for by this recording"
-
-    def _context(self, host: str) -> SSL.Context:
-        context = self._contexts.get(host)
-        if context is None:
-            leaf = self._authority.leaf(host)
-            context = SSL.Context(SSL.TLS_SERVER_METHOD)
-            context.set_min_proto_version(SSL.TLS1_2_VERSION)
-            context.use_certificate(leaf.certificate)
-            context.use_privatekey(leaf.key)
-            context.set_alpn_select_callback(choose_protocol)
-            self._contexts[host] = context
-            while len(self._contexts) > CONTEXTS:
-                self._contexts.popitem(last=False)
-        else:
-            self._contexts.move_to_end(host)
-        return context
-
-
-def choose_protocol(_connection: SSL.Connection, offers: list[bytes]) -> Any:
-    """h2 where the client offers it, as servers do; the upstream is then asked for h2 as well."""
-    for protocol in (b"h2", b"http/1.1"):
-        if protocol in offers:
-            return protocol
-    return SSL.NO_OVERLAPPING_PROTOCOLS

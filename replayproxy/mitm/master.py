@@ -22,7 +22,7 @@ class UpstreamTls(tlsconfig.TlsConfig):
         """Nothing to prepare: clients are shown certificates by `RecordAddon`."""
 
 
-class _Errors(logging.Handler):
+class LoggedErrors(logging.Handler):
     """Keeps what mitmproxy logs as an error, which is how it tells that it cannot listen."""
 
     def __init__(self) -> None:
@@ -30,10 +30,11 @@ class _Errors(logging.Handler):
         self.texts: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Keep what RECORD says."""
         self.texts.append(record.getMessage())
 
 
-class _Started:
+class Started:
     """Tells when mitmproxy has opened its ports."""
 
     def __init__(self, started: asyncio.Event) -> None:
@@ -54,7 +55,7 @@ class RecordMaster:
         self._started = asyncio.Event()
         self._server = proxyserver.Proxyserver()
         self._master.addons.add(
-            addon, core.Core(), self._server, next_layer.NextLayer(), UpstreamTls(), _Started(self._started)
+            addon, core.Core(), self._server, next_layer.NextLayer(), UpstreamTls(), Started(self._started)
         )
         options.update(
             connection_strategy="lazy",
@@ -67,7 +68,7 @@ class RecordMaster:
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Serve until `stop`; `ready` is called once the port is open. Raises OperationError if it cannot be."""
-        errors = _Errors()
+        errors = LoggedErrors()
         logging.getLogger("mitmproxy").addHandler(errors)
         running = asyncio.ensure_future(self._master.run())
         try:

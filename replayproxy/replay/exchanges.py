@@ -9,7 +9,7 @@ from typing import Protocol
 from replayproxy.core.exchange import Headers, Interim, Request
 from replayproxy.replay.answer import Answer
 from replayproxy.replay.delivery import Delivery, Wire, is_plain, play, send
-from replayproxy.replay.hosting import Host
+from replayproxy.replay.hosting import Setting
 from replayproxy.replay.remembered import Read, Ready, Recall
 from replayproxy.wire.events import Event, RequestData, RequestEnded, RequestStarted, StreamGone, TunnelRequested
 from replayproxy.wire.http1 import Http1Connection
@@ -62,7 +62,9 @@ class Exchanges:
     An answer that waits for nothing is given at once; any other gets a `Delivery`.
     """
 
-    def __init__(self, host: Host, line: Line, wire: Wire, *, tunnelled: bool = False, user: str | None = None) -> None:
+    def __init__(
+        self, host: Setting, line: Line, wire: Wire, *, tunnelled: bool = False, user: str | None = None
+    ) -> None:
         self.wire = wire
         self._host = host
         self._line = line
@@ -108,11 +110,16 @@ class Exchanges:
         if recall is None or not recall.wire.idle or recall.wire.peek():
             self.handle(self.wire.receive(data))
             return
-        self._sent = None
+        self._last_sent()
         events = self.wire.receive(data)
         self.handle(events)
-        if self._sent is not None:
-            recall.learn(data, events, *self._sent)
+        if (sent := self._last_sent()) is not None:
+            recall.learn(data, events, *sent)
+
+    def _last_sent(self) -> tuple[Request, Answer] | None:
+        """What was sent at once since this was last asked."""
+        sent, self._sent = self._sent, None
+        return sent
 
     def handle(self, events: list[Event]) -> None:
         """Do what EVENTS ask for. What the wire has rejected it has answered."""

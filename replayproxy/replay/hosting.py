@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ssl
-from asyncio import AbstractEventLoop
 from typing import Protocol
 
 from replayproxy.replay.answer import Service
+from replayproxy.replay.delivery import Timers
 from replayproxy.replay.remembered import Remembered
 from replayproxy.replay.timing import Timing
 from replayproxy.wire.limits import Limits
@@ -36,28 +36,38 @@ class Member(Protocol):
         """Close at once, whatever goes on."""
 
 
-class Host(Protocol):
-    """What accepted a connection. Without `contexts` there is no TLS; `transparent` is also true of a plain server.
-
-    `remembered` is what all its connections share; None where no two answers are the same.
-    """
-
-    service: Service
-    contexts: Contexts | None
-    limits: Limits
-    timing: Timing
-    transparent: bool
-    remembered: Remembered | None
+class Setting(Protocol):
+    """What the exchanges of a connection need. `remembered` is shared; None where no two answers are the same."""
 
     @property
-    def loop(self) -> AbstractEventLoop:
-        """The event loop that everything runs on."""
+    def service(self) -> Service:
+        """What decides."""
+
+    @property
+    def timing(self) -> Timing:
+        """The pace of answers."""
+
+    @property
+    def remembered(self) -> Remembered | None:
+        """What is known of requests that were answered before."""
+
+    @property
+    def loop(self) -> Timers:
+        """What answers that wait for their time are planned with."""
+
+    def told(self, error: Exception) -> None:
+        """ERROR was met; the client has been or will be answered."""
+
+
+class Host(Setting, Protocol):
+    """What accepted a connection. Without `contexts` there is no TLS; `transparent` is also true of a plain server."""
+
+    contexts: Contexts | None
+    limits: Limits
+    transparent: bool
 
     def joined(self, connection: Member) -> bool:
         """CONNECTION is open; whether there is room for it."""
 
     def left(self, connection: Member) -> None:
         """CONNECTION is closed."""
-
-    def told(self, error: Exception) -> None:
-        """ERROR was met; the client has been or will be answered."""

@@ -17,12 +17,14 @@ class Via:
 
     `scheme` is that of the requests on this connection. `host` and `port` are those of the CONNECT that led here, ""
     and 0 on the proxy port itself. `transparent` says that origin-form requests may name their host by `Host` alone.
+    `reverse` says that clients take us for `host`, and so may send `Host` with our own name or address instead.
     """
 
     scheme: str = "http"
     host: str = ""
     port: int = 0
     transparent: bool = False
+    reverse: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

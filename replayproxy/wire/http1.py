@@ -239,7 +239,7 @@ class Http1Connection:
         events.append(Rejected(0 if started else fault.status, fault.why))
 
     def reopen(self, method: str, version: str) -> int:
-        """An exchange is open as if a whole request of METHOD and VERSION, known from before, had been read; its stream.
+        """An exchange is open as if a whole request of METHOD and VERSION, known from before, was read; its stream.
 
         Only while the connection is `idle`, for a request that keeps the connection alive.
         """

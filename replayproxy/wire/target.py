@@ -106,6 +106,8 @@ def _by_host(host: str | None, via: Via) -> Origin:
     if not host:
         return Origin(via.scheme, tunnel, tunnel_port)
     name, port = authority(host)
+    if via.reverse and (not is_address(tunnel) or is_address(name) or name == "localhost"):
+        return Origin(via.scheme, tunnel, tunnel_port)
     if is_address(tunnel):
         return _origin(via.scheme, host)
     if name != tunnel or (port or tunnel_port) != tunnel_port:

@@ -76,6 +76,6 @@ def test_demo(process: Callable[..., Any], tmp_path: Path) -> None:
 
 def test_options_that_are_to_come_say_so(cli: Callable[..., Any], cassettes: Path) -> None:
     """They are not taken for granted."""
-    for option in (("--jail",), ("--dns", "127.0.0.1:53"), ("--engine", "mitmproxy")):
+    for option in (("--jail",), ("--dns", "127.0.0.1:53")):
         cli("replay", str(cassettes), *option, "--", "true").refused(3, "not in this version")
     cli("replay", str(cassettes), "--clock", "seed", "--", "true").refused(2, "seed")

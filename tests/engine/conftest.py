@@ -15,6 +15,7 @@ import pytest
 from replayproxy.authority import Authority
 from replayproxy.core.exchange import Request, Response
 from replayproxy.engine.native import NativeHost, new_event_loop
+from replayproxy.mitm.replaying import MitmproxyHost
 from replayproxy.replay.answer import Answer
 
 
@@ -76,27 +77,38 @@ class Table:
 class Running:
     """A host that serves in a thread."""
 
-    def __init__(self, host: NativeHost, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, host: Any, loop: asyncio.AbstractEventLoop) -> None:
         self.host = host
         self.loop = loop
 
     @property
     def address(self) -> tuple[str, int]:
         """Where it listens."""
-        return self.host.address
+        host, port = self.host.address
+        return host, port
 
     def call[T](self, work: Callable[[], Any]) -> Any:
         """What the coroutine that WORK makes returns, run on the host's loop."""
         return asyncio.run_coroutine_threadsafe(work(), self.loop).result(20)
 
 
-LOOPS = {"uvloop": new_event_loop, "asyncio": asyncio.new_event_loop}
+ENGINES: dict[str, tuple[type[NativeHost | MitmproxyHost], Callable[[], asyncio.AbstractEventLoop]]] = {
+    "native on uvloop": (NativeHost, new_event_loop),
+    "native on asyncio": (NativeHost, asyncio.new_event_loop),
+    "mitmproxy": (MitmproxyHost, asyncio.new_event_loop),
+}
 
 
-@pytest.fixture(params=LOOPS, scope="session")
-def loop(request: pytest.FixtureRequest) -> Iterator[asyncio.AbstractEventLoop]:
-    """A loop that runs in a thread: uvloop's, and the standard one."""
-    made = LOOPS[request.param]()
+@pytest.fixture(params=ENGINES, scope="session")
+def engine(request: pytest.FixtureRequest) -> str:
+    """Which host serves, on whose loop."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def loop(engine: str) -> Iterator[asyncio.AbstractEventLoop]:
+    """A loop that runs in a thread."""
+    made = ENGINES[engine][1]()
     thread = threading.Thread(target=made.run_forever, daemon=True)
     thread.start()
     yield made
@@ -121,12 +133,15 @@ type Serve = Callable[..., contextlib.AbstractContextManager[Running]]
 
 
 @pytest.fixture
-def serve(loop: asyncio.AbstractEventLoop, table: Table, authority: Authority) -> Serve:
-    """A context manager in which a host serves the table."""
+def serve(engine: str, loop: asyncio.AbstractEventLoop, table: Table, authority: Authority) -> Serve:
+    """A context manager in which a host serves the table. What only the native host can be asked is skipped."""
 
     @contextlib.contextmanager
     def serving(address: str | Path = "127.0.0.1", port: int = 0, **more: Any) -> Iterator[Running]:
-        host = NativeHost(more.pop("service", table), more.pop("contexts", authority), **more)
+        contexts = more.pop("contexts", authority)
+        if engine == "mitmproxy" and (isinstance(address, Path) or contexts is None):
+            pytest.skip("mitmproxy has no sockets in the file system, and TLS always")
+        host: Any = ENGINES[engine][0](more.pop("service", table), contexts, **more)
         running = Running(host, loop)
         running.call(lambda: host.listen(address, port))
         try:

@@ -1,4 +1,4 @@
-"""replayproxy.replay.remembered: what is known is what was seen, the memory has a bound, and nothing else is answered."""
+"""replayproxy.replay.remembered: what is known is what was seen, and the memory has a bound."""
 
 from __future__ import annotations
 
