@@ -125,6 +125,7 @@ def server_context(leaf: Leaf, alpn: tuple[str, ...]) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION
+    context.num_tickets = 1  # clients resume with the last one they got; a second only costs
     if alpn:
         context.set_alpn_protocols(list(alpn))
     with _file_of(b"".join(leaf.pem())) as path:

@@ -14,7 +14,7 @@ from typing import cast
 
 from replayproxy.engine.tls import TlsServer
 from replayproxy.replay.closing import LINGER_SECONDS, reset_when_sent
-from replayproxy.replay.delivery import BACKLOG_OCTETS, PIECE_OCTETS, Wire
+from replayproxy.replay.delivery import BACKLOG_OCTETS, PIECE_OCTETS, Timer, Wire
 from replayproxy.replay.exchanges import Exchanges
 from replayproxy.replay.hosting import Contexts, Host
 from replayproxy.wire.events import TunnelRequested, Via
@@ -45,7 +45,7 @@ class ClientConnection(asyncio.Protocol):
         self._pausing = False
         self._draining = False
         self._closed = False
-        self._lingering = False
+        self._lingering: Timer | None = None
         self.active_at = self._now()
 
     # -- what asyncio calls -------------------------------------------------------------------------
@@ -78,6 +78,8 @@ class ClientConnection(asyncio.Protocol):
         if self._tls is not None and self._tls.shown:
             self._refused("it hung up when it was shown the certificate")
         self._closed = True
+        if self._lingering is not None:
+            self._lingering.cancel()  # it would keep all of this for as long as it has to wait
         self._exchanges.cancel()
         self._host.left(self)
 
@@ -104,7 +106,7 @@ class ClientConnection(asyncio.Protocol):
 
     def drain(self) -> None:
         """Close once the exchanges that are open have ended; now if there are none."""
-        if self._lingering:
+        if self._lingering is not None:
             self._transport.close()
         if self._closed:
             return
@@ -308,7 +310,6 @@ class ClientConnection(asyncio.Protocol):
             return
         if self._pausing:
             self._transport.resume_reading()
-        self._lingering = True
         self._transport.write_eof()
         # With octets unread a close resets the connection, and the client may lose its answer (RFC 9112 section 9.6).
-        self._host.loop.call_later(LINGER_SECONDS, self._transport.close)
+        self._lingering = self._host.loop.call_later(LINGER_SECONDS, self._transport.close)

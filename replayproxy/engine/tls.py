@@ -25,9 +25,11 @@ def _by_name(connection: ssl.SSLObject | ssl.SSLSocket, name: str | None, _: ssl
     """Show the certificate for NAME (RFC 6066 section 3); an alert's number where there cannot be one."""
     if name and isinstance(connection, _Named) and connection.choose is not None:
         try:
-            connection.context = connection.choose(name)
+            chosen = connection.choose(name)
         except ValueError:
             return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
+        if chosen is not connection.context:
+            connection.context = chosen
         connection.name = name
     return None
 
@@ -70,6 +72,8 @@ class TlsServer:
                 self._object.do_handshake()
                 self.established = True
                 self.shown = False
+                if not self._incoming.pending:
+                    return b""  # to ask would cost an exception
             return self._read()
         except ssl.SSLWantReadError:
             self.shown = self.shown or (not self.established and self._outgoing.pending > 0)
