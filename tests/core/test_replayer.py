@@ -245,3 +245,35 @@ def test_neither_answers_nor_state_depend_on_the_order_of_arrival(first: list[st
         answers = Counter((target, body(answer(one, ask(target)))) for target in order)
         outcomes.append((answers, one.digest, one.world))
     assert outcomes[0] == outcomes[1]
+
+
+RUN = [ask("/a"), ask("/b", "PUT"), ask("/c"), ask("/c")]
+
+
+@given(st.lists(st.sampled_from([*RUN, ask("/lost")]), max_size=12))
+def test_an_answer_that_stands_is_given_again_as_if_it_were_asked_for(requests: list[Request]) -> None:
+    """`again` leaves the same journal, counts, cursors and digest behind as `answer` does, also of a write."""
+    library = build(*RUN)
+    asked, again = episode(library), episode(library)
+    standing = {request: answer(episode(library), request).standing for request in [*RUN, ask("/lost")]}
+    for request in requests:
+        answer(asked, request)
+        if stands := standing[request]:
+            stands.again(again)
+        else:
+            answer(again, request)
+    assert again.state() == asked.state()
+    assert list(again.journal) == list(asked.journal)
+    assert [standing[request] is None for request in RUN] == [False, False, True, True]
+
+
+def test_a_write_that_stands_overlaps_the_reads_in_flight() -> None:
+    """As one that is decided anew does."""
+    library = build(ask("/a"), ask("/a", "PUT"), ask("/a"))
+    one = episode(library)
+    standing = answer(episode(library), ask("/a", "PUT")).standing
+    assert standing is not None
+    answer(one, ask("/a"), open=True)
+    standing.again(one)
+    assert [entry.overlaps for entry in one.journal] == [True, False]
+    assert body(answer(one, ask("/a"))) == b"2"

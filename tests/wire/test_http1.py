@@ -613,7 +613,7 @@ def test_persistence_follows_the_version_and_connection(octets: bytes, closing: 
     before = subject.closing
     subject.respond(1, 200, "OK", (), b"x")
     assert (before, subject.closing) == ("", closing)
-    assert subject.idle
+    assert subject.idle is (not closing)
 
 
 def test_pipelined_requests_are_told_one_after_the_other() -> None:
