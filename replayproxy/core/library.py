@@ -82,6 +82,7 @@ class Library:
     _rules: Mapping[str, MatchRules]
     _joined: dict[tuple[bytes, ...], Series] = field(default_factory=dict, repr=False)
     _asked: dict[Request, Question] = field(default_factory=dict, repr=False)
+    _forms: dict[int, Canonical] = field(default_factory=dict, repr=False)
 
     @classmethod
     def build(
@@ -213,11 +214,20 @@ class Library:
         if not those:
             return None
         asked = canonical(shown, rules)
-        forms = [(canonical(one.interaction.request, rules), one) for one in those]
+        forms = [(self._form(one, rules), one) for one in those]
         form, recording = min(forms, key=lambda pair: (distance(pair[0], asked), pair[1].position))
         if recording.unmasked:  # what differs is told, so that it has to be masked first
             form = canonical(self._show(recording.interaction.request), rules)
         return Nearest(recording, self.cassettes[recording.cassette], differences(form, asked), asked.dropped)
+
+    def _form(self, recording: Recording, rules: MatchRules) -> Canonical:
+        """The canonical form of RECORDING, which a client that misses again and again is compared with each time."""
+        known = self._forms.get(recording.position)
+        if known is None:
+            if len(self._forms) >= REMEMBERED:
+                self._forms.clear()
+            known = self._forms[recording.position] = canonical(recording.interaction.request, rules)
+        return known
 
 
 def joined(series: Sequence[Series]) -> Series:

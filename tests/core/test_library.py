@@ -304,3 +304,14 @@ def test_joined_series_are_remembered_within_bounds() -> None:
             ["b0", "a0"],
         ]
         assert len(library._joined) <= 2
+
+
+def test_what_misses_are_compared_with_is_remembered_within_bounds() -> None:
+    """The nearest stays the same, however often it is asked for."""
+    with patch("replayproxy.core.library.REMEMBERED", 2):
+        library = build(tape(*(ask(f"/v1/{number}") for number in range(3))))
+        for number in (0, 0, 1, 2, 0):
+            nearest = library.nearest(ask(f"/v1/{number}?more"))
+            assert nearest is not None
+            assert nearest.recording.interaction.request.target == f"/v1/{number}"
+        assert len(library._forms) <= 2
