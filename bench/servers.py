@@ -1,188 +1,280 @@
-"""The servers that are compared: how each is started, when it is ready, and what processor time it has used.
+"""The servers that are compared: how each is started, when it is ready, and through which door a request gets in.
 
-All get the same recordings: `replayproxy replay` as a cassette in VCR.py's form, mitmdump as a flow file.
+Each kind reads the same recordings in its own form. A server is ready when it has given its first right answer.
 """
 
 from __future__ import annotations
 
-import base64
 import json
-import os
-import signal
+import shutil
 import socket
-import subprocess
+import ssl
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
-from mitmproxy import connection, http
-from mitmproxy.io import FlowWriter
+from bench.client import BenchError, Door
+from bench.process import Group, free_port, started
+from bench.recordings import HOST, Recordings, fields_of, write_cassette, write_flows, write_static
+from replayproxy.demo import certificate
 
-START_SECONDS = 30.0
-STOP_SECONDS = 10.0
-HOST = "bench.example"
-SCHEMES = {"http": 80, "https": 443}
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A server that is ready: where its proxy listens, the CA it signs with, and its process group."""
-
-    name: str
-    proxy: tuple[str, int]
-    ca: Path
-    group: int
-
-    def cpu_seconds(self) -> float:
-        """Processor time that all its threads have used, from the scheduler, to the nanosecond."""
-        total = 0
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            with suppress(OSError):  # a process that ends meanwhile
-                if int(stat.read_text("utf-8", "replace").rpartition(")")[2].split()[2]) == self.group:
-                    total += sum(int(task.read_text().split()[0]) for task in stat.parent.glob("task/*/schedstat"))
-        return total / 1e9
-
-
-def write_cassette(path: Path, bodies: Mapping[str, bytes]) -> None:
-    """Write a cassette of a GET for each path over each scheme; JSON is YAML too."""
-    interactions = [
-        {
-            "request": {"method": "GET", "uri": f"{scheme}://{HOST}{path_}", "body": None, "headers": {}},
-            "response": {
-                "status": {"code": 200, "message": "OK"},
-                "headers": {"Content-Type": ["text/plain"], "Content-Length": [str(len(body))]},
-                "body": {"string": body.decode("ascii")},
-            },
-        }
-        for scheme in SCHEMES
-        for path_, body in bodies.items()
-    ]
-    path.write_text(json.dumps({"interactions": interactions, "version": 1}), "utf-8")
-
-
-def write_flows(path: Path, bodies: Mapping[str, bytes]) -> None:
-    """Write the same interactions as mitmproxy keeps them."""
-    with path.open("wb") as file:
-        writer = FlowWriter(file)  # type: ignore[no-untyped-call]  # mitmproxy leaves its constructor untyped
-        for scheme, port in SCHEMES.items():
-            for path_, body in bodies.items():
-                client = connection.Client(peername=("127.0.0.1", 1), sockname=("127.0.0.1", 2))
-                flow = http.HTTPFlow(client, connection.Server(address=(HOST, port)))
-                flow.request = http.Request.make("GET", f"{scheme}://{HOST}{path_}")
-                flow.response = http.Response.make(200, body, {"Content-Type": "text/plain"})
-                writer.add(flow)
-
-
-def free_port() -> int:
-    """A port of loopback on which nobody listens now."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
-@contextmanager
-def pinned(processor: int | None) -> Iterator[None]:
-    """Whatever is started in the block runs on PROCESSOR only (None: anywhere)."""
-    before = os.sched_getaffinity(0)
-    if processor is not None:
-        os.sched_setaffinity(0, {processor})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-
-
-@contextmanager
-def started(line: Sequence[str], folder: Path, processor: int | None) -> Iterator[subprocess.Popen[bytes]]:
-    """LINE, running in FOLDER as a process group of its own; afterwards the group has ended."""
-    bare = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    with (folder / "log").open("wb") as log, pinned(processor):
-        process = subprocess.Popen(
-            list(line),
-            cwd=folder,
-            env=bare,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    try:
-        yield process
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(STOP_SECONDS)
-
-
-def await_ready(process: subprocess.Popen[bytes], folder: Path, path: Path, address: tuple[str, int] | None) -> None:
-    """Return once PATH is there and ADDRESS, if given, takes connections; end the program otherwise."""
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until and process.poll() is None:
-        if path.exists() and path.stat().st_size:
-            with suppress(OSError):
-                if address:
-                    socket.create_connection(address, 1).close()
-                return
-        time.sleep(0.02)
-    raise SystemExit(f"{process.args!r} did not get ready:\n{(folder / 'log').read_text('utf-8', 'replace')}")
-
-
-@contextmanager
-def replayproxy(
-    name: str, command: Sequence[str], folder: Path, bodies: Mapping[str, bytes], processor: int | None
-) -> Iterator[Running]:
-    """`replay` of COMMAND, ready."""
-    folder.mkdir()
-    write_cassette(folder / "bench.yaml", bodies)
-    ready = folder / "ready.json"
-    line = [
-        *command, "replay", "bench.yaml", "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0",
-        "--state-dir", str(folder / "state"), "--ready-file", str(ready), "--quiet",
-    ]  # fmt: skip
-    with started(line, folder, processor) as process:
-        await_ready(process, folder, ready, None)
-        told = json.loads(ready.read_text("utf-8"))
-        host, _, port = told["proxy"].removeprefix("http://").rstrip("/").rpartition(":")
-        yield Running(name, (host, int(port)), Path(told["ca"]), process.pid)
-
-
-@contextmanager
-def mitmdump(
-    name: str, command: Sequence[str], folder: Path, bodies: Mapping[str, bytes], processor: int | None
-) -> Iterator[Running]:
-    """mitmdump's server replay, ready, with the settings that let it answer without any upstream."""
-    folder.mkdir()
-    write_flows(folder / "bench.flows", bodies)
-    address, authority = ("127.0.0.1", free_port()), folder / "confdir" / "mitmproxy-ca-cert.pem"
-    settings = {
-        "confdir": str(folder / "confdir"),
-        "server_replay_reuse": "true",  # or each recording answers once
-        "server_replay_refresh": "false",  # or dates are rewritten, which replayproxy does not do either
-        "server_replay_extra": "404",  # or what is not recorded goes to the network
-        "connection_strategy": "lazy",  # or it dials the upstream before it looks
-        "upstream_cert": "false",
-    }
-    options = [word for setting, value in settings.items() for word in ("--set", f"{setting}={value}")]
-    line = [
-        *command, "--quiet", "--listen-host", address[0], "--listen-port", str(address[1]),
-        "--server-replay", "bench.flows", *options,
-    ]  # fmt: skip
-    with started(line, folder, processor) as process:
-        await_ready(process, folder, authority, address)
-        yield Running(name, address, authority, process.pid)
-
-
-MITMDUMP = [sys.executable, "-c", "from mitmproxy.tools.main import mitmdump; mitmdump()"]
+READY_SECONDS = 120.0
+POLL_SECONDS = 0.002
+MITMDUMP = (sys.executable, "-c", "from mitmproxy.tools.main import mitmdump; mitmdump()")
 """mitmdump of the environment that runs this."""
 
 
-def random_text(size: int) -> bytes:
-    """SIZE octets of text that does not compress."""
-    return base64.b64encode(os.urandom(size))[:size]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """One that is ready: its processes, its door for each scheme, and what it took to get ready.
+
+    `control` is where its control API listens, with `token`, where it has one.
+    """
+
+    name: str
+    group: Group
+    doors: Mapping[str, Door]
+    ready_seconds: float
+    ready_cpu: float
+    control: int = 0
+    token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """How a kind answers what was not recorded: the status, and octets that are in the body."""
+
+    status: int
+    contains: bytes
+
+
+NOT_FOUND = Missing(404, b"")
+UNKNOWN = Missing(424, b"miss-unknown")
+
+
+class Kind(Protocol):
+    """A kind of server, by its name; `methods` are those of the cases that it is asked for."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+
+    @property
+    def methods(self) -> frozenset[str]:
+        """Of a case: GET, POST, MISS, MISS-AGAIN."""
+
+    @property
+    def missing(self) -> Missing:
+        """How it answers what was not recorded."""
+
+    def lacking(self) -> str:
+        """Why it cannot be started here, or empty."""
+
+    def prepare(self, recordings: Recordings, folder: Path) -> None:
+        """Fill FOLDER, which is new, with what it serves."""
+
+    def start(self, recordings: Recordings, folder: Path, core: int | None) -> AbstractContextManager[Server]:
+        """It, ready, in a folder that has been prepared; afterwards it has ended."""
+
+
+def request_of(recordings: Recordings, number: int, form: str) -> bytes:
+    """The octets of the question NUMBER, with its target in FORM (`absolute` or `origin`)."""
+    question = recordings.questions[number]
+    base = f"{recordings.scheme}://{HOST}" if form == "absolute" and recordings.scheme == "http" else ""
+    head = f"{question.method} {base}{question.path} HTTP/1.1\r\n"
+    fields = "".join(f"{name}: {value}\r\n" for name, value in fields_of(question))
+    return (head + fields + "\r\n").encode("ascii") + question.asked
+
+
+def answers(door: Door, request: bytes) -> bool:
+    """Whether a 200 comes to REQUEST through DOOR; its certificate is not looked at. Raises OSError."""
+    with socket.create_connection(("127.0.0.1", door.port), 10) as plain:
+        if not door.tls:
+            plain.sendall(request)
+            return plain.recv(65536).startswith(b"HTTP/1.1 200")
+        if door.tunnel:
+            plain.sendall(f"CONNECT {door.name}:443 HTTP/1.1\r\nHost: {door.name}:443\r\n\r\n".encode("ascii"))
+            if b" 200" not in plain.recv(65536)[:16]:
+                return False
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        with context.wrap_socket(plain, server_hostname=door.name) as secure:
+            secure.sendall(request)
+            return secure.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+@contextmanager
+def serving(
+    line: Sequence[str], folder: Path, core: int | None, door: Door, recordings: Recordings, **environment: str
+) -> Iterator[tuple[Group, float, float]]:
+    """LINE, once it has answered the first question through DOOR: its group, seconds and cpu seconds until then."""
+    request = request_of(recordings, 0, door.form)
+    began = time.monotonic()
+    with started(line, folder, core, **environment) as group:
+        while time.monotonic() - began < READY_SECONDS and group.process.poll() is None:
+            with suppress(OSError):
+                if answers(door, request):
+                    took = time.monotonic() - began
+                    yield group, took, group.cpu_seconds()
+                    return
+            time.sleep(POLL_SECONDS)
+        raise BenchError(f"{' '.join(line)[:200]} was not ready within {READY_SECONDS:g} s:\n{group.said()}")
+
+
+def proxy_doors(port: int, ca: Path) -> dict[str, Door]:
+    """The doors of a proxy: absolute-form for http, CONNECT for https."""
+    return {"http": Door(port=port), "https": Door(port=port, form="origin", tls=True, tunnel=True, name=HOST, ca=ca)}
+
+
+@dataclass(frozen=True)
+class Replayproxy:
+    """`replayproxy replay`, in one of its engines, journal and full matching on, as always."""
+
+    name: str = "native"
+    command: Sequence[str] = ("replayproxy",)
+    engine: str = "native"
+    configuration: str = ""
+    methods: frozenset[str] = frozenset({"GET", "POST", "MISS", "MISS-AGAIN"})
+    missing: Missing = UNKNOWN
+
+    def lacking(self) -> str:
+        """Why it cannot be started here, or empty."""
+        return "" if shutil.which(self.command[0]) else f"there is no {self.command[0]}"
+
+    def prepare(self, recordings: Recordings, folder: Path) -> None:
+        """A cassette."""
+        write_cassette(recordings, folder / "bench.yaml")
+        (folder / "replayproxy.yaml").write_text(f"version: 1\n{self.configuration}", "utf-8")
+
+    @contextmanager
+    def start(self, recordings: Recordings, folder: Path, core: int | None) -> Iterator[Server]:
+        """It, ready."""
+        port, told = free_port(), folder / "ready.json"
+        line = [
+            *self.command, "replay", "bench.yaml", "--listen", f"127.0.0.1:{port}", "--control", "127.0.0.1:0",
+            "--state-dir", str(folder / "state"), "--ready-file", str(told), "--engine", self.engine, "--quiet",
+        ]  # fmt: skip
+        door = proxy_doors(port, Path())[recordings.scheme]
+        with serving(line, folder, core, door, recordings) as (group, seconds, cpu):
+            facts = json.loads(told.read_text("utf-8"))
+            yield Server(
+                name=self.name, group=group, doors=proxy_doors(port, Path(facts["ca"])), ready_seconds=seconds,
+                ready_cpu=cpu, control=int(facts["control"].rpartition(":")[2].rstrip("/")), token=facts["token"],
+            )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mitmdump:
+    """mitmdump's server replay, with the settings that let it answer without any upstream."""
+
+    name: str = "mitmdump"
+    command: Sequence[str] = MITMDUMP
+    methods: frozenset[str] = frozenset({"GET", "POST", "MISS", "MISS-AGAIN"})
+    missing: Missing = NOT_FOUND
+    settings: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "server_replay_reuse": "true",  # or each recording answers once
+            "server_replay_refresh": "false",  # or dates are rewritten, which replayproxy does not do either
+            "server_replay_extra": "404",  # or what is not recorded goes to the network
+            "connection_strategy": "lazy",  # or it dials the upstream before it looks
+            "upstream_cert": "false",
+        }
+    )
+
+    def lacking(self) -> str:
+        """Why it cannot be started here, or empty."""
+        return "" if shutil.which(self.command[0]) else f"there is no {self.command[0]}"
+
+    def prepare(self, recordings: Recordings, folder: Path) -> None:
+        """A flow file."""
+        write_flows(recordings, folder / "bench.flows")
+
+    @contextmanager
+    def start(self, recordings: Recordings, folder: Path, core: int | None) -> Iterator[Server]:
+        """It, ready."""
+        doors = proxy_doors(free_port(), folder / "confdir" / "mitmproxy-ca-cert.pem")
+        settings = {"confdir": str(folder / "confdir"), **self.settings}
+        options = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+        line = [
+            *self.command, "--quiet", "--listen-host", "127.0.0.1", "--listen-port", str(doors["http"].port),
+            "--server-replay", "bench.flows", *options,
+        ]  # fmt: skip
+        with serving(line, folder, core, doors[recordings.scheme], recordings) as (group, seconds, cpu):
+            yield Server(name=self.name, group=group, doors=doors, ready_seconds=seconds, ready_cpu=cpu)
+
+
+NGINX = """daemon off;
+worker_processes 1;
+pid {folder}/nginx.pid;
+error_log stderr error;
+worker_rlimit_nofile 16384;
+{user}
+events {{ worker_connections 8192; }}
+http {{
+    access_log off;
+    default_type application/json;
+    sendfile on;
+    tcp_nopush on;
+    keepalive_requests 1000000000;
+    keepalive_timeout 3600;
+    open_file_cache max=200000 inactive=1h;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    root {folder}/www;
+    server {{ listen 127.0.0.1:{http} backlog=4096; }}
+    server {{
+        listen 127.0.0.1:{https} ssl backlog=4096;
+        ssl_certificate {identity.chain};
+        ssl_certificate_key {identity.key};
+        ssl_protocols TLSv1.3;
+    }}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Nginx:
+    """nginx, one worker, the same bodies as files; TLS ends at it directly, as it knows no CONNECT."""
+
+    name: str = "nginx"
+    methods: frozenset[str] = frozenset({"GET"})
+    missing: Missing = NOT_FOUND
+
+    def lacking(self) -> str:
+        """Why it cannot be started here, or empty."""
+        return "" if shutil.which("nginx", path=PATH) else "nginx is not installed"
+
+    def prepare(self, recordings: Recordings, folder: Path) -> None:
+        """Files, a certificate of an EC key on P-256, and the ports."""
+        write_static(recordings, folder / "www")
+        (folder / "tls").mkdir()
+        certificate.make(folder / "tls", (HOST,))
+
+    @contextmanager
+    def start(self, recordings: Recordings, folder: Path, core: int | None) -> Iterator[Server]:
+        """It, ready."""
+        tls = folder / "tls"
+        identity = certificate.Identity(tls / "ca.pem", tls / "server.pem", tls / "server.key")
+        http, https = free_port(), free_port()
+        user = "user root;" if Path(folder).owner() == "root" else ""
+        text = NGINX.format(folder=folder, identity=identity, http=http, https=https, user=user)
+        (folder / "nginx.conf").write_text(text, "utf-8")
+        doors = {
+            "http": Door(port=http),
+            "https": Door(port=https, form="origin", tls=True, name=HOST, ca=identity.authority),
+        }
+        program = shutil.which("nginx", path=PATH) or "nginx"
+        line = [program, "-p", str(folder), "-e", "stderr", "-c", str(folder / "nginx.conf")]
+        with serving(line, folder, core, doors[recordings.scheme], recordings) as (group, seconds, cpu):
+            yield Server(name=self.name, group=group, doors=doors, ready_seconds=seconds, ready_cpu=cpu)
+
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where a web server is; /usr/sbin is not on every user's path."""
