@@ -92,7 +92,7 @@ def metrics(legs: Sequence[Leg], starts: Sequence[Start]) -> dict[str, Spread]:
                     found[key] = ratio(legs, is_leg(one, case.name), is_leg(other, case.name))
     for case in cases:
         for base in cases:
-            if case != base and case.batch == base.batch and case.method != base.method == "GET":
+            if case != base and case.batch == base.batch and case.method != base.method and base.method.startswith("GET"):
                 for name in names:
                     key = f"ratio {name} {case.name}:{base.name}"
                     found[key] = ratio(legs, is_leg(name, case.name), is_leg(name, base.name))

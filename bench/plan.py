@@ -10,7 +10,7 @@ from itertools import product
 from bench.recordings import Recordings
 
 MODES = ("plain", "tls", "tls-new")
-METHODS = ("GET", "POST", "MISS", "MISS-AGAIN")
+METHODS = ("GET", "POST", "GET-FRESH", "MISS", "MISS-AGAIN")
 SIZES = (300, 10_240, 1_048_576)
 CONNECTIONS = (1, 32, 512)
 COUNTS = (10, 1_000, 100_000)
@@ -21,8 +21,8 @@ class Case:
     """One point on the axes.
 
     `mode`: `plain` (absolute-form, kept alive), `tls` (CONNECT, kept alive) or `tls-new` (CONNECT, a connection for
-    each request). `method`: GET, POST with 1 KB of JSON, MISS (a path never asked for before) or MISS-AGAIN (1,000
-    paths in turn). `size` of the answers in octets; `count` interactions recorded.
+    each request). `method`: GET, POST with 1 KB of JSON, GET-FRESH (a GET with a field of a value never sent before, as
+    request ids and signatures are), MISS (a path never asked for before) or MISS-AGAIN (1,000 paths in turn). `size` of the answers in octets; `count` interactions recorded.
     """
 
     mode: str = "plain"

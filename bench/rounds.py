@@ -90,9 +90,11 @@ def miss_request(path: str, recordings: Recordings, form: str) -> bytes:
 
 def exchanges(recordings: Recordings, method: str, form: str, missing: Missing) -> Iterator[Exchange]:
     """What is asked, and what must come back."""
+    fresh = f"X-Request-Id: {STAMP}\r\n".encode("ascii") if method == "GET-FRESH" else b""
     if not method.startswith("MISS"):
         for number, question in enumerate(recordings.questions):
-            yield Exchange(request_of(recordings, number, form), recordings.bodies[question.body])
+            request = request_of(recordings, number, form).replace(b"\r\n\r\n", b"\r\n" + fresh + b"\r\n", 1)
+            yield Exchange(request, recordings.bodies[question.body])
         return
     marks = [STAMP] if method == "MISS" else [f"{number:012d}" for number in range(MISSES)]
     for mark in marks:
@@ -167,6 +169,7 @@ class Batch:
         order = Order(
             connections=case.connections, seconds=self._bench.seconds, warm=warm,
             fresh=case.mode == "tls-new", stamp=self._stamp,
+            spin=self._bench.client.core is not None,
         )  # fmt: skip
         pids = server.group.pids()
         try:
@@ -179,7 +182,7 @@ class Batch:
         return seen
 
     def _plan(self, case: Case, kind: Kind, form: str) -> Path:
-        method = case.method if case.method.startswith("MISS") else ""
+        method = "" if case.method in ("GET", "POST") else case.method
         key = (case.recordings.name, form, method, kind.name if method else "")
         if key not in self._plans:
             asked = exchanges(case.recordings, case.method, form, kind.missing)

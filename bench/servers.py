@@ -52,6 +52,7 @@ class Missing:
     contains: bytes
 
 
+METHODS = frozenset({"GET", "POST", "GET-FRESH", "MISS", "MISS-AGAIN"})
 NOT_FOUND = Missing(404, b"")
 UNKNOWN = Missing(424, b"miss-unknown")
 
@@ -65,7 +66,7 @@ class Kind(Protocol):
 
     @property
     def methods(self) -> frozenset[str]:
-        """Of a case: GET, POST, MISS, MISS-AGAIN."""
+        """Of a case: those of METHODS that it is asked for."""
 
     @property
     def missing(self) -> Missing:
@@ -138,7 +139,7 @@ class Replayproxy:
     command: Sequence[str] = ("replayproxy",)
     engine: str = "native"
     configuration: str = ""
-    methods: frozenset[str] = frozenset({"GET", "POST", "MISS", "MISS-AGAIN"})
+    methods: frozenset[str] = METHODS
     missing: Missing = UNKNOWN
 
     def lacking(self) -> str:
@@ -173,7 +174,7 @@ class Mitmdump:
 
     name: str = "mitmdump"
     command: Sequence[str] = MITMDUMP
-    methods: frozenset[str] = frozenset({"GET", "POST", "MISS", "MISS-AGAIN"})
+    methods: frozenset[str] = METHODS
     missing: Missing = NOT_FOUND
     settings: Mapping[str, str] = field(
         default_factory=lambda: {
@@ -244,7 +245,7 @@ class Nginx:
     """nginx, one worker, the same bodies as files; TLS ends at it directly, as it knows no CONNECT."""
 
     name: str = "nginx"
-    methods: frozenset[str] = frozenset({"GET"})
+    methods: frozenset[str] = frozenset({"GET", "GET-FRESH"})
     missing: Missing = NOT_FOUND
 
     def lacking(self) -> str:

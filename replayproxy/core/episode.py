@@ -91,6 +91,16 @@ class Episode:
         steady[position] = steady.get(position, 0) + 1
         self.journal.tell(position)
 
+    def written(self, recording: Recording, writes: Writes) -> None:
+        """RECORDING, one of WRITES and the only one of a steady series, answers a request, which ends at once."""
+        position = recording.position
+        steady = self._steady
+        steady[position] = steady.get(position, 0) + 1
+        self._cursors.make(recording, writes)
+        self.journal.tell(position)
+        if self._open:
+            self._overlapping(writes)
+
     def missed(self, key: str, kind: Kind) -> int:
         """A request has no answer, as KIND tells; KEY is its key in hex. The line's number."""
         self._misses[kind.code, key] += 1
@@ -110,13 +120,17 @@ class Episode:
         if recording and recording.write:
             writes = self.library.writes[recording.scope]
             self._open[n] = _Open(n, makes=writes)
-            for one in self._open.values():
-                if writes in one.reads:
-                    self.journal.overlap(one.n)
+            self._overlapping(writes)
         elif series and series.covering:
             self._open[n] = _Open(n, reads=series.covering)
             if any(one.makes in series.covering for one in self._open.values()):
                 self.journal.overlap(n)
+
+    def _overlapping(self, writes: Writes) -> None:
+        """The lines of the reads in flight that WRITES cover say so."""
+        for one in self._open.values():
+            if writes in one.reads:
+                self.journal.overlap(one.n)
 
     def finish(self, n: int) -> None:
         """The exchange of line N has ended, or its client is gone."""

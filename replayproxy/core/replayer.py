@@ -17,7 +17,7 @@ from replayproxy.core.exchange import Headers, Interaction, Request, Response
 from replayproxy.core.journal import Kind
 from replayproxy.core.library import Question
 from replayproxy.core.problem import Problem, problem_response
-from replayproxy.core.sequence import Absent, Recording, Series
+from replayproxy.core.sequence import Absent, Recording, Series, Writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,14 @@ class Steady:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What answers a write whatever its episode did: the recording of `position`; the write is made each time."""
+    """What answers a write whatever its episode did: `recording`, one of `writes`; the write is made each time."""
 
-    position: int
+    recording: Recording
+    writes: Writes
 
     def again(self, episode: Episode) -> None:
         """The request is asked again in EPISODE, made, and journalled."""
-        recording = episode.library.recordings[self.position]
-        line = episode.served(recording, steady=True)
-        episode.begin(line, recording, None)
-        episode.finish(line)
+        episode.written(self.recording, self.writes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +136,15 @@ def _decide(episode: Episode, question: Question) -> Decision:
     response = question.replies.get(found.position)
     if not isinstance(response, Response):
         response = question.replies[found.position] = bound(found.interaction, question.request, question.rules)
-    standing = _standing(series)
+    standing = _standing(episode, series)
     return Served(episode.served(found, steady=standing is not None), found, response, standing)
 
 
-def _standing(series: Series) -> Standing | None:
+def _standing(episode: Episode, series: Series) -> Standing | None:
     steady = series.steady
     if steady is None:
         return None
-    return Written(steady.position) if steady.write else Steady(steady.position)
+    return Written(steady, episode.library.writes[steady.scope]) if steady.write else Steady(steady.position)
 
 
 def _missed(episode: Episode, question: Question, absent: Absent) -> Missed:
