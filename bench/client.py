@@ -69,8 +69,8 @@ class Order:
 
     `fresh`: a new connection for each request. `resume`: offer the TLS sessions that the server gave. `depth`: requests
     under way on each connection. `pause_us` between an answer and the next request. `first`: where in the plan to
-    begin. `stamp`: the first number to put for STAMP. `hold`: stay connected, at rest, until told to end. `spin`: never sleep, where the load has a core
-    of its own.
+    begin. `stamp`: the first number to put for STAMP. `hold`: stay connected, at rest, until told to end. `spin`: never
+    sleep, where the load has a core of its own.
     """
 
     connections: int = 32

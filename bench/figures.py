@@ -90,14 +90,22 @@ def metrics(legs: Sequence[Leg], starts: Sequence[Start]) -> dict[str, Spread]:
                 if one != other:
                     key = f"ratio {one}:{other} {case.name}"
                     found[key] = ratio(legs, is_leg(one, case.name), is_leg(other, case.name))
-    for case in cases:
-        for base in cases:
-            if case != base and case.batch == base.batch and case.method != base.method and base.method.startswith("GET"):
-                for name in names:
-                    key = f"ratio {name} {case.name}:{base.name}"
-                    found[key] = ratio(legs, is_leg(name, case.name), is_leg(name, base.name))
+    for case, base in method_pairs(cases):
+        for name in names:
+            key = f"ratio {name} {case.name}:{base.name}"
+            found[key] = ratio(legs, is_leg(name, case.name), is_leg(name, base.name))
     found.update(start_metrics(starts))
     return {name: spread for name, spread in found.items() if spread}
+
+
+def method_pairs(cases: Sequence[Case]) -> list[tuple[Case, Case]]:
+    """Each case beside the GETs of its batch: what one method costs, compared with another."""
+    return [
+        (case, base)
+        for case in cases
+        for base in cases
+        if base.method.startswith("GET") and case.method != base.method and case.batch == base.batch
+    ]
 
 
 def start_metrics(starts: Sequence[Start]) -> dict[str, Spread | None]:

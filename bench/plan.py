@@ -22,7 +22,8 @@ class Case:
 
     `mode`: `plain` (absolute-form, kept alive), `tls` (CONNECT, kept alive) or `tls-new` (CONNECT, a connection for
     each request). `method`: GET, POST with 1 KB of JSON, GET-FRESH (a GET with a field of a value never sent before, as
-    request ids and signatures are), MISS (a path never asked for before) or MISS-AGAIN (1,000 paths in turn). `size` of the answers in octets; `count` interactions recorded.
+    request ids and signatures are), MISS (a path never asked for before) or MISS-AGAIN (1,000 paths in turn). `size` of
+    the answers in octets; `count` interactions recorded.
     """
 
     mode: str = "plain"

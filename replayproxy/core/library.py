@@ -19,7 +19,7 @@ from replayproxy.core.redaction import Redactor
 from replayproxy.core.rights import requirements
 from replayproxy.core.sequence import Recording, Scope, Series, Writes
 
-REMEMBERED = 4096
+REMEMBERED = 512
 """How many questions are kept, at most: environments ask the same again in every episode."""
 LONGEST_REMEMBERED = 16_384
 """The longest body, in octets, of a question that is kept."""

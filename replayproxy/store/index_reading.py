@@ -29,9 +29,9 @@ from replayproxy.core.series import Picked
 from replayproxy.store.index_tables import CONDITIONAL, TABLES, UNMASKED, WRITE, Key, Marks
 from replayproxy.store.index_writing import scope_text
 
-KEPT = 1024
+KEPT = 512
 """How many recordings, series and groups of writes are kept in memory, each; a long one counts as several."""
-KEPT_OCTETS = 4 << 20
+KEPT_OCTETS = 1 << 20
 """How much text of interactions is kept in memory, about."""
 _CAUTIOUS = ("PRAGMA query_only = ON", "PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON")
 _SMALL = "PRAGMA cache_size = -1024"

@@ -9,7 +9,7 @@ import pytest
 from replayproxy.core.exchange import Origin, Request, Response
 from replayproxy.core.replayer import Steady
 from replayproxy.replay.answer import Answer
-from replayproxy.replay.remembered import LONGEST, Read, Ready, Recall, Remembered
+from replayproxy.replay.remembered import LONGEST, Known, Read, Ready, Recall, Remembered, key_of
 from replayproxy.wire.events import RequestStarted, Via
 from replayproxy.wire.http1 import Http1Connection
 from replayproxy.wire.limits import Limits
@@ -21,7 +21,7 @@ STANDING = Answer(response=Response(status=200), standing=Steady(0))
 PASSING = Answer(response=Response(status=200))
 
 
-def test_what_is_kept_is_known_by_its_octets_and_its_way_in() -> None:
+def test_what_is_kept_is_known_by_its_key_and_its_way_in() -> None:
     """The same octets in another tunnel are another request."""
     memory = Remembered()
     memory.keep(VIA, b"a", READY)
@@ -48,12 +48,37 @@ def test_the_memory_has_a_bound_and_the_least_used_go() -> None:
     assert memory.older(VIA, b"0") is READY
 
 
-@pytest.mark.parametrize("known", [READY, Ready(b"x" * LONGEST, Steady(0), None)], ids=["request", "answer"])
-def test_what_is_long_is_not_kept(known: Ready) -> None:
+KNOWN_HEAD = RequestStarted(
+    stream=1,
+    method="GET",
+    origin=Origin("https", "a.test", 443),
+    target="/",
+    headers=(),
+    version="HTTP/1.1",
+    has_body=False,
+)
+KNOWN_REQUEST = Request(method="GET", origin=Origin("https", "a.test", 443), target="/")
+
+
+@pytest.mark.parametrize(
+    "known",
+    [Ready(b"x" * (LONGEST + 1), Steady(0), None), Read(KNOWN_HEAD, KNOWN_REQUEST, KNOWN_REQUEST, LONGEST)],
+    ids=["answer", "request"],
+)
+def test_what_is_long_is_not_kept(known: Known) -> None:
     """A few long ones would push out all others."""
     memory = Remembered()
-    memory.keep(VIA, b"x" * (LONGEST if known is READY else 1), known)
+    memory.keep(VIA, b"x", known)
     assert memory.of(VIA) == {}
+
+
+@pytest.mark.parametrize("more", [0, 1], ids=["the longest", "longer"])
+def test_a_long_request_with_a_short_answer_is_not_kept_either(more: int) -> None:
+    """Working out the key of a long request takes longer than what remembering it saves."""
+    start = b"POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 65000\r\nX-Pad: "
+    data = start.ljust(LONGEST + more - 65_004, b"a") + b"\r\n\r\n" + b"x" * 65_000
+    recall, _ = learned(data, STANDING)
+    assert (recall.find(data) is None) == bool(more)
 
 
 def learned(data: bytes, answer: Answer, *, via: Via = VIA, more: bytes = b"") -> tuple[Recall, Http1Connection]:
@@ -130,10 +155,10 @@ def test_a_connection_follows_the_generations() -> None:
     """What it knew is looked for in the old one once there is a new one."""
     memory = Remembered(1_000)
     recall = Recall(memory, Http1Connection(VIA, Limits()))
-    memory.keep(VIA, b"0", READY)
+    memory.keep(VIA, key_of(b"0"), READY)
     assert recall.find(b"0") is READY
     for number in range(1, 4):
-        memory.keep(VIA, b"%d" % number, READY)
+        memory.keep(VIA, key_of(b"%d" % number), READY)
     assert memory.turn == 1
     assert recall.find(b"0") is READY
     assert recall.find(b"3") is READY
