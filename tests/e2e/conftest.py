@@ -92,9 +92,14 @@ def get(ready: Mapping[str, str], url: str, headers: Mapping[str, str]) -> tuple
 
 @dataclass(frozen=True)
 class Product:
-    """`replayproxy` in the folder of a test, with a state folder of its own."""
+    """`replayproxy` in the folder of a test, with a state folder of its own; ENGINE is the one that replays."""
 
     folder: Path
+    engine: str = "native"
+
+    def words(self, *words: str) -> list[str]:
+        """WORDS with the engine, where they replay."""
+        return ["replay", "--engine", self.engine, *words[1:]] if words[:1] == ("replay",) else list(words)
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """What its processes get."""
@@ -107,7 +112,7 @@ class Product:
         unprivileged: bool = False,
     ) -> Ran:
         """Run a command to its end."""
-        line = [sys.executable, "-c", *([WITHOUT_PRIVILEGE] if unprivileged else []), RUN, *words]
+        line = [sys.executable, "-c", *([WITHOUT_PRIVILEGE] if unprivileged else []), RUN, *self.words(*words)]
         done = subprocess.run(
             line,
             cwd=self.folder,
@@ -127,8 +132,8 @@ class Product:
         LIMITS is Python that the process runs first.
         """
         ready = self.folder / "ready.json"
-        line = [sys.executable, "-c", f"{limits}\n{RUN}", *words, "--listen", "127.0.0.1:0", "--ready-file", str(ready)]
-        line += ["--control", f"unix:{self.folder}/control.sock"]
+        line = [sys.executable, "-c", f"{limits}\n{RUN}", *self.words(*words), "--listen", "127.0.0.1:0"]
+        line += ["--ready-file", str(ready), "--control", f"unix:{self.folder}/control.sock"]
         with subprocess.Popen(
             [*line, *(("--", *command) if command else ())],
             cwd=self.folder,
@@ -156,10 +161,31 @@ def wait_for(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.fixture(params=["native", "mitmproxy"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Each engine in turn; a test that replays asks for it, with `usefixtures` where it needs no more than that."""
+    return str(request.param)
+
+
+CASSETTES = str(Path(__file__).parent.parent.parent / "cassettes")
+SERVING = {
+    "record": ("record", "-o", "a.yaml", "--rights", "own-synthetic"),
+    "replay": ("replay", CASSETTES),
+    "replay inside mitmproxy": ("replay", CASSETTES, "--engine", "mitmproxy"),
+}
+
+
+@pytest.fixture(params=SERVING.values(), ids=list(SERVING))
+def words(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Each way to serve in turn: a recording to a.yaml, and a replay in each engine."""
+    found: tuple[str, ...] = request.param
+    return found
+
+
 @pytest.fixture
-def product(tmp_path: Path) -> Product:
-    """The product, in a folder of the test's own."""
-    return Product(tmp_path)
+def product(tmp_path: Path, request: pytest.FixtureRequest) -> Product:
+    """The product, in a folder of the test's own; it replays with the test's engine, if that has one."""
+    return Product(tmp_path, request.getfixturevalue("engine") if "engine" in request.fixturenames else "native")
 
 
 @pytest.fixture

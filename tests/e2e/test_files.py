@@ -21,11 +21,12 @@ LOOKING = [
     ("verify",),
     ("audit", "--purpose", "local-debug"),
     ("replay", "--listen", "127.0.0.1:0"),
+    ("replay", "--engine", "mitmproxy", "--listen", "127.0.0.1:0"),
     ("diff", str(CASSETTES / "chat.yaml")),
 ]
 
 
-@pytest.mark.parametrize("command", LOOKING, ids=lambda command: command[0])
+@pytest.mark.parametrize("command", LOOKING, ids=lambda command: "-".join(command[:3]))
 def test_a_cassette_that_may_not_be_read(product: Any, command: tuple[str, ...]) -> None:
     """Code 2 and the file's name, in every command."""
     path = product.folder / "mine.yaml"
@@ -46,6 +47,7 @@ def test_a_cassette_cut_off_anywhere(product: Any) -> None:
         assert ran.out == ""
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_body_file_that_is_gone(product: Any) -> None:
     """Told by name before anything is served."""
     path = product.folder / "a.yaml"

@@ -63,7 +63,7 @@ class Watched:
 
 
 @contextlib.contextmanager
-def replaying(folder: Path, cassette: Path, *, broken: bool = False) -> Iterator[Watched]:
+def replaying(folder: Path, cassette: Path, engine: str, *, broken: bool = False) -> Iterator[Watched]:
     """`replay` of CASSETTE under strace; ended, and its log complete, behind the block."""
     log, ready = folder / "strace.log", folder / "ready.json"
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
@@ -72,7 +72,16 @@ def replaying(folder: Path, cassette: Path, *, broken: bool = False) -> Iterator
         (folder / "site" / "sitecustomize.py").write_text(BREAK_THE_CORE)
         environment["PYTHONPATH"] = str(folder / "site")
     line = ["strace", "-f", "-qq", "-e", SYSCALLS, "-o", str(log), sys.executable, "-c", RUN, "replay", str(cassette)]
-    line += ["--config", str(folder / "replayproxy.yaml"), "--listen", "127.0.0.1:0", "--ready-file", str(ready)]
+    line += [
+        "--engine",
+        engine,
+        "--config",
+        str(folder / "replayproxy.yaml"),
+        "--listen",
+        "127.0.0.1:0",
+        "--ready-file",
+        str(ready),
+    ]
     with subprocess.Popen(line, env=environment, start_new_session=True, stderr=subprocess.PIPE) as process:
         try:
             deadline = time.monotonic() + SECONDS
@@ -112,13 +121,13 @@ def cassette(folder: Path, port: int, *, empty: bool) -> Path:
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace to see what the process asks of the kernel")
 @pytest.mark.parametrize("case", ["empty", "used up", "broken core", "unknown host", "tunnel"])
-def test_no_outgoing_call(tmp_path: Path, upstream: socket.socket, case: str) -> None:
+def test_no_outgoing_call(tmp_path: Path, upstream: socket.socket, engine: str, case: str) -> None:
     """The kernel is never asked to connect or to send to an address, and nobody knocks where the upstream was."""
     port = upstream.getsockname()[1]
     path = cassette(tmp_path, port, empty=case == "empty")
     here = f"http://127.0.0.1:{port}/a"
     elsewhere = "https://unknown.example.org/a" if case == "tunnel" else "http://unknown.example.org/a"
-    with replaying(tmp_path, path, broken=case == "broken core") as watched:
+    with replaying(tmp_path, path, engine, broken=case == "broken core") as watched:
         if case == "used up":
             assert watched.get(here) == (200, "")
             assert watched.get(here) == (424, "miss-exhausted")

@@ -13,19 +13,18 @@ from typing import Any
 import pytest
 
 CASSETTES = Path(__file__).parent.parent.parent / "cassettes"
-MODES = {"record": ("record", "-o", "a.yaml", "--rights", "own-synthetic"), "replay": ("replay", str(CASSETTES))}
+REPLAY = ("replay", str(CASSETTES))
 PROXIES = "HTTP_PROXY HTTPS_PROXY ALL_PROXY"
 BUNDLES = """SSL_CERT_FILE REQUESTS_CA_BUNDLE CURL_CA_BUNDLE AWS_CA_BUNDLE NODE_EXTRA_CA_CERTS GIT_SSL_CAINFO
 GRPC_DEFAULT_SSL_ROOTS_FILE_PATH DENO_CERT PIP_CERT CARGO_HTTP_CAINFO HTTPLIB2_CA_CERTS"""
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_the_environment_of_the_command(product: Any, mode: str) -> None:
+def test_the_environment_of_the_command(product: Any, words: tuple[str, ...]) -> None:
     """All variables of the contract; no way round the proxy; the caller's own otherwise; no token."""
     show = "import json, os, sys; print(json.dumps([dict(os.environ), json.load(open('r.json'))['token'], sys.argv]))"
     caller = {"NO_PROXY": "a.test", "no_proxy": "*", "MINE": "kept", "HTTPS_PROXY": "http://elsewhere:1"}
     options = ("--control", "127.0.0.1:0", "--ready-file", "r.json")
-    ran = product.run(*MODES[mode], *options, "--", sys.executable, "-c", show, "-q", "--", "--help", env=caller)
+    ran = product.run(*words, *options, "--", sys.executable, "-c", show, "-q", "--", "--help", env=caller)
     assert ran.code == 0, ran.err
     found, token, arguments = json.loads(ran.out)
     url = found["REPLAYPROXY_URL"]
@@ -70,10 +69,9 @@ def asked(control: str, method: str, path: str, token: str = "") -> tuple[int, A
     return answer.status, json.loads(body) if body.startswith(b"{") else body
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_the_control_api_has_a_socket_of_its_own(product: Any, mode: str) -> None:
+def test_the_control_api_has_a_socket_of_its_own(product: Any, words: tuple[str, ...]) -> None:
     """Only its owner may open it, a token is asked for, and it is no proxy; the proxy is no control API."""
-    with product.serving(*MODES[mode]) as running:
+    with product.serving(*words) as running:
         control, token = running.ready["control"], running.ready["token"]
         path = Path(control.removeprefix("unix:"))
         assert path.stat().st_mode & 0o077 == 0
@@ -91,10 +89,9 @@ def test_the_control_api_has_a_socket_of_its_own(product: Any, mode: str) -> Non
     assert not path.exists()
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_client_that_refuses_our_certificate_is_named(product: Any, mode: str) -> None:
+def test_a_client_that_refuses_our_certificate_is_named(product: Any, words: tuple[str, ...]) -> None:
     """HOST:PORT on stderr and in the report, so that pinning is not looked for in vain."""
-    with product.serving(*MODES[mode], "--report", "report.json") as running:
+    with product.serving(*words, "--report", "report.json") as running:
         link = http.client.HTTPSConnection(
             running.ready["proxy"].removeprefix("http://"), timeout=20, context=ssl.create_default_context()
         )
@@ -106,17 +103,18 @@ def test_a_client_that_refuses_our_certificate_is_named(product: Any, mode: str)
     assert "chat.vendors.example:443" in ended.err
     report = json.loads((product.folder / "report.json").read_text())
     assert report["pinned"] == ["chat.vendors.example:443"]
-    assert (report["mode"], report["exit"], report["schema"]) == (mode, 0, "replayproxy/report/1")
+    assert (report["mode"], report["exit"], report["schema"]) == (words[0], 0, "replayproxy/report/1")
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_socket_that_a_killed_run_has_left_makes_way(product: Any) -> None:
     """The next run starts; a file that is no socket is left alone."""
     path = product.folder / "control.sock"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
         left.bind(str(path))
-    with product.serving(*MODES["replay"]) as running:
+    with product.serving(*REPLAY) as running:
         assert asked(running.ready["control"], "GET", "/healthz")[0] == 200
         running.stop()
     path.write_text("mine")
-    product.run(*MODES["replay"], "--control", f"unix:{path}", "--", "true").told(3, str(path))
+    product.run(*REPLAY, "--control", f"unix:{path}", "--", "true").told(3, str(path))
     assert path.read_text() == "mine"

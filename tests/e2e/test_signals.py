@@ -62,12 +62,10 @@ def test_a_signal_while_an_answer_is_on_its_way(
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-@pytest.mark.parametrize("mode", ["record", "replay"])
-def test_a_signal_ends_the_command_too(product: Any, wait: Any, mode: str, number: int, code: int) -> None:
+def test_a_signal_ends_the_command_too(product: Any, wait: Any, words: tuple[str, ...], number: int, code: int) -> None:
     """CMD is asked to end and awaited; the code is the signal's, not CMD's."""
     script = f"import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep({60})"
-    what = ("record", "-o", "a.yaml", *RIGHTS) if mode == "record" else ("replay", str(CASSETTES))
-    with product.serving(*what, "--report", "r.json", command=(sys.executable, "-c", script)) as running:
+    with product.serving(*words, "--report", "r.json", command=(sys.executable, "-c", script)) as running:
         pid = product.folder / "pid"
         wait(lambda: pid.exists() and pid.read_text() != "")
         mode_of_file = (product.folder / "ready.json").stat().st_mode
@@ -76,13 +74,14 @@ def test_a_signal_ends_the_command_too(product: Any, wait: Any, mode: str, numbe
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
     assert json.loads((product.folder / "r.json").read_text())["exit"] == code
-    assert sorted(path.name for path in product.folder.iterdir()) == (["a.yaml"] if mode == "record" else []) + [
+    assert sorted(path.name for path in product.folder.iterdir()) == (["a.yaml"] if words[0] == "record" else []) + [
         "pid",
         "r.json",
         "state",
     ]
 
 
+@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_a_signal_to_a_replay(product: Any, number: int, code: int) -> None:
     """Without CMD misses are no failure."""
@@ -94,8 +93,7 @@ def test_a_signal_to_a_replay(product: Any, number: int, code: int) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-@pytest.mark.parametrize("mode", ["record", "replay"])
-def test_a_signal_before_anything_is_served(product: Any, mode: str, number: int, code: int) -> None:
+def test_a_signal_before_anything_is_served(product: Any, words: tuple[str, ...], number: int, code: int) -> None:
     """The same code, and nothing is left."""
     (product.folder / "sitecustomize.py").write_text(
         f"""
@@ -107,8 +105,7 @@ def load(path):
 true_load, settings.load = settings.load, load
 """
     )
-    what = ("record", "-o", "a.yaml", *RIGHTS) if mode == "record" else ("replay", str(CASSETTES))
-    ran = product.run(*what, "--", "touch", "ran", env={"PYTHONPATH": str(product.folder)})
+    ran = product.run(*words, "--", "touch", "ran", env={"PYTHONPATH": str(product.folder)})
     assert (ran.code, ran.out, "Traceback" in ran.err) == (code, "", False), ran.err
     assert [path.name for path in product.folder.iterdir() if path.name not in ("sitecustomize.py", "state")] == []
 

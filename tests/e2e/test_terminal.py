@@ -17,6 +17,7 @@ import pytest
 CASSETTES = Path(__file__).parent.parent.parent / "cassettes"
 RUN = "import sys; from replayproxy.cli.main import main; main(sys.argv[1:])"
 SECONDS = 20.0
+RECORD = ("record", "-o", "a.yaml", "--rights", "unknown")
 LINE = {"record": b"\r\x1b[Krecorded 0, refused 0, faults 0", "replay": b"\r\x1b[Kserved 0, missed 0, refused 0"}
 
 
@@ -27,7 +28,7 @@ class Terminal:
         self._mine, theirs = pty.openpty()
         self.seen = b""
         self.process = subprocess.Popen(
-            [sys.executable, "-c", RUN, *words],
+            [sys.executable, "-c", RUN, *words, "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0"],
             cwd=product.folder,
             env=product.environment(),
             stdin=subprocess.DEVNULL,
@@ -55,27 +56,19 @@ class Terminal:
         os.close(self._mine)
 
 
-def words_of(mode: str) -> tuple[str, ...]:
-    """A command that serves until it is told to stop."""
-    what = ("record", "-o", "a.yaml", "--rights", "unknown") if mode == "record" else ("replay", str(CASSETTES))
-    return (*what, "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0")
-
-
-@pytest.mark.parametrize("mode", ["record", "replay"])
-def test_a_line_tells_how_far_it_is(product: Any, mode: str) -> None:
+def test_a_line_tells_how_far_it_is(product: Any, words: tuple[str, ...]) -> None:
     """Written anew in its place, and gone before the summary."""
-    terminal = Terminal(product, *words_of(mode))
-    terminal.until(lambda seen: seen.count(LINE[mode]) >= 2)
+    terminal = Terminal(product, *words)
+    terminal.until(lambda seen: seen.count(LINE[words[0]]) >= 2)
     terminal.close()
-    *shown, summary = terminal.seen[terminal.seen.index(LINE[mode]) :].split(b"\r\x1b[K")
-    assert set(shown) == {b"", LINE[mode].removeprefix(b"\r\x1b[K")}
+    *shown, summary = terminal.seen[terminal.seen.index(LINE[words[0]]) :].split(b"\r\x1b[K")
+    assert set(shown) == {b"", LINE[words[0]].removeprefix(b"\r\x1b[K")}
     assert b"\n" in summary
 
 
-@pytest.mark.parametrize("mode", ["record", "replay"])
-def test_no_line_with_quiet(product: Any, mode: str) -> None:
+def test_no_line_with_quiet(product: Any, words: tuple[str, ...]) -> None:
     """-q says only what is wrong."""
-    terminal = Terminal(product, *words_of(mode), "-q", "--ready-file", "ready.json")
+    terminal = Terminal(product, *words, "-q", "--ready-file", "ready.json")
     ready = product.folder / "ready.json"
     terminal.until(lambda _: ready.exists())
     terminal.close()
@@ -84,7 +77,7 @@ def test_no_line_with_quiet(product: Any, mode: str) -> None:
 
 def test_what_is_told_meanwhile_has_a_line_of_its_own(product: Any) -> None:
     """A refusal takes the place of the line, which comes back below it."""
-    terminal = Terminal(product, *words_of("record"), "--ready-file", "ready.json")
+    terminal = Terminal(product, *RECORD, "--ready-file", "ready.json")
     ready = product.folder / "ready.json"
     terminal.until(lambda seen: LINE["record"] in seen and ready.exists())
     proxy = ready.read_text().partition('"proxy": "')[2].partition('"')[0]
@@ -106,6 +99,7 @@ def test_what_is_told_meanwhile_has_a_line_of_its_own(product: Any) -> None:
     assert b"faults 0refused" not in terminal.seen
 
 
+@pytest.mark.usefixtures("engine")
 def test_no_line_where_stderr_is_no_terminal(product: Any) -> None:
     """A log has lines that end."""
     with product.serving("replay", str(CASSETTES)) as running:

@@ -48,6 +48,7 @@ def identity(folder: Path, name: str) -> certificate.Identity:
     return certificate.make(folder, (name,), name)
 
 
+@pytest.mark.usefixtures("engine")
 def test_upstreams_that_fail(
     product: Any, upstreams: Callable[..., Any], hello: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
