@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.report import ROW_HEAD, START_HEAD, VERDICT_HEAD, row_cells, start_cells, verdict_cells
+from bench.report import ROW_HEAD, START_HEAD, VERDICT_HEAD, not_measured, row_cells, start_cells, verdict_cells
 
 BEGIN, END = "<!-- by hand: begin -->", "<!-- by hand: end -->"
 FIRST = "Not written yet."
@@ -91,8 +91,8 @@ def render(told: Mapping[str, Any], by_hand: str) -> str:
     for study in told["studies"]:
         parts += [f"## {study['name'].capitalize()}", f"{sentence(study['what'])}", bullets(study["lines"])]
     parts += ["## Method", METHOD.rstrip(), "## Limits of the measurement", LIMITS.rstrip()]
-    if told["skipped"]:
-        parts.append(bullets([f"{name} was not measured: {why}" for name, why in told["skipped"].items()]))
+    if missing := not_measured(told):
+        parts.append(bullets(missing))
     return "\n\n".join(parts) + "\n"
 
 

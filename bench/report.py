@@ -72,6 +72,7 @@ def summary(
         "versions": versions(),
         "setting": {"rounds": bench.rounds, "seconds": bench.seconds, "warm": bench.warm},
         "skipped": dict(skipped),
+        "failed": list(measured.failed.values()),
         "rows": rows(measured.legs),
         "starts": [start_row(start) for start in measured.starts],
         "studies": [dict(study) for study in studies],
@@ -155,6 +156,12 @@ def verdict_cells(verdict: Mapping[str, Any]) -> list[str]:
     return [verdict["what"], measured, verdict["wanted"], met]
 
 
+def not_measured(told: Mapping[str, Any]) -> list[str]:
+    """What is missing from the figures, and why, a line each."""
+    skipped = [f"{name} was not measured: {why}" for name, why in told["skipped"].items()]
+    return skipped + [f"{failure}: left out from then on" for failure in told["failed"]]
+
+
 def text(told: Mapping[str, Any]) -> str:
     """The whole outcome for people."""
     parts = []
@@ -167,5 +174,5 @@ def text(told: Mapping[str, Any]) -> str:
     shown = [verdict for verdict in told["verdicts"] if verdict["met"] is not None]
     if shown:
         parts.append(columns(VERDICT_HEAD, [verdict_cells(verdict) for verdict in shown]))
-    parts += [f"{name} was not measured: {why}" for name, why in told["skipped"].items()]
+    parts += not_measured(told)
     return "\n\n".join(parts)

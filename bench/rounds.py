@@ -14,6 +14,8 @@ from bench.recordings import ASKED, HOST, Recordings
 from bench.servers import Kind, Missing, Server, request_of
 
 MISSES = 1000
+OURS = frozenset({"native", "mitmproxy-engine"})
+"""A failure of these ends a run; that of a peer is told beside the figures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +72,16 @@ class Start:
 
 @dataclass(slots=True)
 class Measured:
-    """All legs and starts."""
+    """All legs and starts; and `failed`, the reason by server and case, where a peer could not be measured."""
 
     legs: list[Leg] = field(default_factory=list)
     starts: list[Start] = field(default_factory=list)
+    failed: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+def first_line(error: BenchError) -> str:
+    """What ERROR says, without what the server said."""
+    return str(error).split("\n", 1)[0]
 
 
 def say(text: str) -> None:
@@ -119,12 +127,12 @@ class Batch:
         self._place = bench.place / "-".join(str(part) for part in cases[0].batch)
 
     def run(self, into: Measured) -> None:
-        """Measure all rounds; raises BenchError for a wrong answer."""
+        """Measure all rounds; raises BenchError where one of ours fails: a peer that does is left out from then on."""
         self._place.mkdir(parents=True)
         with ExitStack() as stack:
             starts = [self._start(kind, recordings, stack) for recordings, kind in self._wanted()]
             for number in range(self._bench.rounds):
-                into.legs.extend(self._round(number))
+                into.legs.extend(self._round(number, into.failed))
             into.starts.extend(self._after(start) for start in starts)
 
     def _wanted(self) -> Iterator[tuple[Recordings, Kind]]:
@@ -155,10 +163,19 @@ class Batch:
     def _after(self, start: Start) -> Start:
         return replace(start, resident_after=self._up[start.server, start.recordings].group.resident())
 
-    def _round(self, number: int) -> Iterator[Leg]:
+    def _round(self, number: int, failed: dict[tuple[str, str], str]) -> Iterator[Leg]:
         turns = [(case, kind) for case in self._cases for kind in self._bench.kinds if served(kind, case.method)]
         for case, kind in turns if number % 2 == 0 else reversed(turns):
-            seen = self._leg(case, kind, self._bench.warm if number else self._bench.first_warm)
+            if (kind.name, case.name) in failed:
+                continue
+            try:
+                seen = self._leg(case, kind, self._bench.warm if number else self._bench.first_warm)
+            except BenchError as error:
+                if kind.name in OURS:
+                    raise
+                failed[kind.name, case.name] = first_line(error)
+                say(f"round {number + 1}/{self._bench.rounds} {failed[kind.name, case.name]}")
+                continue
             say(f"round {number + 1}/{self._bench.rounds} {case.name} {kind.name}: {seen.per_core:,.0f}/core-s")
             yield Leg(case, kind.name, number, seen)
 
